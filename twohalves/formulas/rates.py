@@ -1,0 +1,27 @@
+"""Tokens per second, from counts and seconds."""
+
+from __future__ import annotations
+
+
+def rate(tokens: float, seconds: float) -> float | None:
+    """Tokens per second; None where no time passed or nothing was done.
+
+    >>> rate(96, 0.064)
+    1500.0
+    """
+    if tokens <= 0 or seconds <= 0:
+        return None
+    return tokens / seconds
+
+
+def decode_steps(output_tokens: int) -> int:
+    """Passes over the model that an answer needs after prefill: one fewer than its tokens.
+
+    Prefill ends with the probabilities of the next token, so the first token of the answer
+    costs no step of its own. Engines built on llama.cpp start their decode clock there:
+    `eval_duration` spans `eval_count` - 1 steps.
+
+    >>> decode_steps(32)
+    31
+    """
+    return max(output_tokens - 1, 0)

@@ -1,0 +1,66 @@
+"""The one place where a number becomes text.
+
+Halves round up, away from zero, on the decimal digits a reader would see (so 2.675 shows as
+2.68), and thousands are separated by commas. The page's script rounds by the same rule, so
+both show the same characters.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_HALF_UP, Decimal
+
+UNKNOWN = "not reported"
+"""Shown where the server did not say."""
+
+
+def fixed(value: float | None, decimals: int = 0) -> str:
+    """A number with a fixed count of decimals and thousands separators.
+
+    Raises:
+        ValueError: the value is not finite.
+
+    >>> fixed(4247), fixed(2.675, 2), fixed(None)
+    ('4,247', '2.68', 'not reported')
+    """
+    if value is None:
+        return UNKNOWN
+    if not math.isfinite(value):
+        msg = f"a number to show must be finite, got {value}"
+        raise ValueError(msg)
+    step = Decimal(1).scaleb(-decimals)
+    return f"{Decimal(repr(float(value))).quantize(step, ROUND_HALF_UP):,}"
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """A number with so many significant digits, never in exponent form.
+
+    >>> significant(190.26), significant(5.2356), significant(2043.6), significant(0)
+    ('190', '5.24', '2,040', '0')
+    """
+    if value is None or value == 0 or not math.isfinite(value):
+        return fixed(value)
+    exact = Decimal(repr(float(value)))
+    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    rounded = exact.quantize(step, ROUND_HALF_UP)
+    return fixed(float(rounded), max(0, digits - 1 - rounded.adjusted()))
+
+
+def percent(fraction: float | None, decimals: int = 0) -> str:
+    """A fraction as a percentage.
+
+    >>> percent(0.9099, 1)
+    '91.0%'
+    """
+    return UNKNOWN if fraction is None else f"{fixed(fraction * 100, decimals)}%"
+
+
+def seconds(value: float | None) -> str:
+    """A duration in the unit that keeps three digits readable.
+
+    >>> seconds(2.292), seconds(0.0641), seconds(0.00054)
+    ('2.29 s', '64.1 ms', '0.540 ms')
+    """
+    if value is None:
+        return UNKNOWN
+    return f"{significant(value)} s" if value >= 1 else f"{significant(value * 1000)} ms"
