@@ -9,6 +9,8 @@ to take. All wording can so be reviewed in this one file, and no call site write
 
 from __future__ import annotations
 
+import difflib
+
 
 class TwoHalvesError(Exception):
     """Base of every error that is meant for a reader.
@@ -22,3 +24,229 @@ class TwoHalvesError(Exception):
 
     def __str__(self) -> str:
         return f"{self.what}\nNext: {self.next_step}"
+
+
+# Runs: what was kept, and what cannot be kept or read.
+
+
+class RunUnreadable(TwoHalvesError):
+    """A file of a run is missing or does not hold what it should."""
+
+    def __init__(self, run_id: str, file: str, reason: str) -> None:
+        super().__init__(run_id, file, reason)
+        self.what = f"The run {run_id} cannot be read: {file}: {reason}."
+        self.next_step = (
+            "If the file was edited by hand, undo that; else measure anew with "
+            "`python3 -m twohalves measure`. The run's files were left as they are."
+        )
+
+
+class RunMissing(TwoHalvesError):
+    """A run was named that is not there."""
+
+    def __init__(self, run_id: str, known: tuple[str, ...]) -> None:
+        super().__init__(run_id, known)
+        there = ", ".join(known) if known else "none yet"
+        self.what = f"There is no run named {run_id} in data/runs. There: {there}."
+        self.next_step = (
+            "Name one of these, or unset TWOHALVES_RUN and measure with "
+            "`python3 -m twohalves measure`."
+        )
+
+
+class RunHasNoRows(TwoHalvesError):
+    """A run holds no valid row of the experiment asked for."""
+
+    def __init__(self, run_id: str, experiment: str) -> None:
+        super().__init__(run_id, experiment)
+        self.what = f"The run {run_id} holds no valid row of the experiment {experiment}."
+        self.next_step = f"Measure it: `python3 -m twohalves measure --experiment {experiment}`."
+
+
+class CannotKeep(TwoHalvesError, OSError):
+    """A row could not be put on disk."""
+
+    def __init__(self, folder: str, reason: str) -> None:
+        super().__init__(folder, reason)
+        self.what = f"A row could not be written to {folder}: {reason}."
+        self.next_step = (
+            "Free some space or make the folder writable, then give the same command again: "
+            "the rows so far are kept and measuring goes on after them."
+        )
+
+    def __reduce__(self) -> tuple[type[CannotKeep], tuple[object, ...]]:
+        return type(self), self.args
+
+
+# Measuring.
+
+
+class UnknownName(TwoHalvesError, LookupError):
+    """A profile, experiment or other name that does not exist."""
+
+    def __init__(self, kind: str, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(kind, name, known)
+        near = difflib.get_close_matches(name, known, n=1)
+        self.what = f"There is no {kind} {name!r}. Known: {', '.join(known)}."
+        self.next_step = f"Did you mean {near[0]!r}?" if near else "Choose one of these."
+
+
+class Interrupted(TwoHalvesError):
+    """The reader stopped a run in the middle."""
+
+    def __init__(self, run_id: str, kept: int, planned: int) -> None:
+        super().__init__(run_id, kept, planned)
+        self.what = f"Stopped. {kept} of {planned} requests are kept in data/runs/{run_id}."
+        self.next_step = "Give the same command again: measuring goes on where it stopped."
+
+
+class NoValidAnswer(TwoHalvesError):
+    """A request came back invalid each time it was asked."""
+
+    def __init__(self, condition: str, attempts: int, flags: str) -> None:
+        super().__init__(condition, attempts, flags)
+        self.what = (
+            f"The request of {condition} prompt tokens came back invalid {attempts} times "
+            f"({flags})."
+        )
+        self.next_step = (
+            "The rows are kept with their flags. Try another model: "
+            "TWOHALVES_MODEL=NAME python3 -m twohalves measure"
+        )
+
+
+class WindowTooShort(TwoHalvesError):
+    """The model's window holds none of the prompts."""
+
+    def __init__(self, model: str, window: int, shortest: int) -> None:
+        super().__init__(model, window, shortest)
+        self.what = (
+            f"The window of {model} is {window} tokens; the shortest prompt of the experiment "
+            f"needs {shortest}."
+        )
+        self.next_step = "Choose a model with a longer window: set TWOHALVES_MODEL to its name."
+
+
+class NotInThisRun(TwoHalvesError):
+    """A page in replay asks for an answer that its run does not hold."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(run_id)
+        self.what = f"The run {run_id} holds no answer to this request, and replay asks nobody."
+        self.next_step = (
+            "Put the cell back as it was, or unset TWOHALVES_RUN to ask your own server."
+        )
+
+
+# The command line and the environment: what is typed, and what must be installed.
+
+
+class UnknownVerb(TwoHalvesError):
+    """The first word of the command line is no verb."""
+
+    def __init__(self, verb: str, nearest: tuple[str, ...], known: tuple[str, ...]) -> None:
+        super().__init__(verb, nearest, known)
+        self.what = f"There is no verb {verb}. There are: {', '.join(known)}."
+        self.next_step = (
+            f"Did you mean `python3 -m twohalves {nearest[0]}`?"
+            if nearest
+            else "`python3 -m twohalves --help` says what each does."
+        )
+
+
+class UnknownOption(TwoHalvesError):
+    """A verb was given an option that it does not have."""
+
+    def __init__(self, option: str, verb: str, nearest: tuple[str, ...]) -> None:
+        super().__init__(option, verb, nearest)
+        self.what = f"The verb {verb} does not take {option}."
+        self.next_step = (
+            f"Did you mean `{nearest[0]}`?"
+            if nearest
+            else f"`python3 -m twohalves {verb} --help` lists its options."
+        )
+
+
+class PythonWithoutVenv(TwoHalvesError):
+    """This Python lacks the part of the standard library that makes environments."""
+
+    def __init__(self, version: str, module: str) -> None:
+        super().__init__(version, module)
+        self.what = (
+            f"This Python {version} comes without its module {module}, so that the folder .venv "
+            "cannot be made (Debian and Ubuntu ship it as a package of its own)."
+        )
+        self.next_step = (
+            f"On Debian or Ubuntu `sudo apt install python{version}-venv`, elsewhere a Python "
+            "from https://www.python.org/downloads/; then give the same command again."
+        )
+
+
+class FolderNotWritable(TwoHalvesError):
+    """The project's folder takes no files."""
+
+    def __init__(self, folder: str, reason: str) -> None:
+        super().__init__(folder, reason)
+        self.what = f"Nothing can be written to {folder}: {reason}."
+        self.next_step = (
+            "Make the folder writable, or copy the project to a folder of yours, and give the "
+            "same command there."
+        )
+
+
+class DiskFull(TwoHalvesError):
+    """There is no room for what must be installed."""
+
+    def __init__(self, folder: str, free_mb: int, needed_mb: int) -> None:
+        super().__init__(folder, free_mb, needed_mb)
+        self.what = (
+            f"The disk that holds {folder} has {free_mb} MB free, and what is installed there "
+            f"needs about {needed_mb} MB."
+        )
+        self.next_step = (
+            "Free some space and give the same command again: what is installed already is kept."
+        )
+
+
+class InstallFailed(TwoHalvesError):
+    """Pip, or the module venv, ended with an error."""
+
+    def __init__(self, subject: str, last_lines: str, cause: str) -> None:
+        super().__init__(subject, last_lines, cause)
+        self.what = f"Installing {subject} failed. Its last lines:\n{last_lines}"
+        self.next_step = {
+            "network": (
+                "Check the network (behind a proxy set HTTPS_PROXY) and give the same command "
+                "again: what is installed already is kept."
+            ),
+            "platform": (
+                "There is no ready-made package for this system. For a server install Ollama "
+                "(https://ollama.com/download), then `ollama pull llama3.2:3b` and give the same "
+                "command again."
+            ),
+        }.get(
+            cause,
+            "Give the same command again; if it fails again, `python3 -m twohalves clean --venv` "
+            "starts from nothing. The whole log is .venv/install.log.",
+        )
+
+
+class SiteMissing(TwoHalvesError):
+    """There is nothing to show: the site was not rendered yet."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.what = f"There is no site in {folder} yet."
+        self.next_step = (
+            "`python3 -m twohalves edition` renders the stored outputs in seconds, "
+            "`python3 -m twohalves site` measures first."
+        )
+
+
+class PortTaken(TwoHalvesError):
+    """The port asked for cannot be listened on."""
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(host, port, reason)
+        self.what = f"Cannot listen on {host}:{port}: {reason}."
+        self.next_step = "Name another port with `--port`, or leave it out: a free one is found."

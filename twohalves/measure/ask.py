@@ -1,0 +1,135 @@
+"""One timed request: sent through the official client, turned into one row."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import gc
+import hashlib
+from typing import Any
+
+import ollama
+
+from twohalves.errors import TwoHalvesError
+from twohalves.measure.transport import Exchange, RecordingTransport
+from twohalves.runs.schema import Timing
+from twohalves.server import Server, translated
+
+KEEP_ALIVE = "30m"
+OPTIONS: dict[str, Any] = {"temperature": 0, "seed": 1}
+"""Same in every request, so that nothing reloads the model or changes the sampling."""
+
+_COUNTERS = (
+    "prompt_eval_count",
+    "prompt_eval_cached_count",
+    "prompt_eval_duration",
+    "eval_count",
+    "eval_duration",
+    "load_duration",
+    "total_duration",
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A row and the last record of the answer it was read from."""
+
+    row: Timing
+    """Counters and clocks."""
+    record: dict[str, Any]
+    """The last record as received; {"error": ...} when the request failed."""
+
+
+def ask(
+    client: ollama.Client,
+    transport: RecordingTransport,
+    server: Server,
+    row: Timing,
+    prompt: str,
+    began_ns: int,
+) -> Answered:
+    """Send one prompt and read the answer to its end.
+
+    Args:
+        client: an official client whose transport is `transport`.
+        transport: keeps what arrives and when.
+        server: named in errors.
+        row: the request as planned; comes back with counters and clocks.
+        prompt: sent raw, without a template, and streamed.
+        began_ns: the clock at the beginning of the run.
+
+    Raises:
+        TwoHalvesError: the server could not be asked at all, or refused the request.
+    """
+    started_at = datetime.datetime.now().astimezone().isoformat(timespec="milliseconds")
+    options = OPTIONS | {"num_ctx": row.num_ctx, "num_predict": row.num_predict}
+    gc.disable()  # a collection in the timed span would be counted as the server's time
+    try:
+        with translated(server):
+            for _ in client.generate(
+                model=row.model,
+                prompt=prompt,
+                raw=True,
+                stream=True,
+                options=options,
+                keep_alive=KEEP_ALIVE,
+            ):
+                pass
+        failed = None
+    except TwoHalvesError as error:
+        failed = error
+    finally:
+        gc.enable()
+    exchange = transport.last
+    if failed is not None and (exchange is None or not exchange.pieces or exchange.status != 200):
+        raise failed
+    assert exchange is not None  # a request that did not fail has passed the transport
+    row = dataclasses.replace(row, started_at=started_at, prompt_hash=digest(prompt))
+    answered = read_exchange(row, exchange, began_ns)
+    if failed is None:
+        return answered
+    return dataclasses.replace(answered, record=answered.record | {"error": failed.what})
+
+
+def read_exchange(row: Timing, exchange: Exchange, began_ns: int) -> Answered:
+    """Fill a row from a recorded exchange."""
+    records = exchange.records()
+    last = records[-1][1] if records else {}
+    texts = [(clock, record) for clock, record in records if _has_text(record)]
+    final = last if last.get("done") is True else {}
+    counters = {name: _count(final.get(name)) for name in _COUNTERS}
+    first, end = (texts[0], texts[-1]) if texts else ((None, {}), (None, {}))
+    return Answered(
+        record=last,
+        row=dataclasses.replace(
+            row,
+            **counters,  # type: ignore[arg-type]  # every counter is int or None
+            done_reason=str(final.get("done_reason", "stop")) if final else "",
+            sent_ns=exchange.sent_ns - began_ns,
+            first_any_ns=_since(exchange.pieces[0][0] if exchange.pieces else None, began_ns),
+            first_text_ns=_since(first[0], began_ns),
+            last_text_ns=_since(end[0], began_ns),
+            done_ns=_since(exchange.done_ns, began_ns),
+            server_first_at=str(first[1].get("created_at", "")),
+            server_last_at=str(end[1].get("created_at", "")),
+            n_chunks=len(texts),
+        ),
+    )
+
+
+def digest(text: str) -> str:
+    """First 16 hex digits of a text's SHA-256."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+
+def _has_text(record: dict[str, Any]) -> bool:
+    """Thinking is generated text too: the first token may come in that field."""
+    return bool(record.get("response") or record.get("thinking"))
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _since(clock: int | None, began_ns: int) -> int | None:
+    return None if clock is None else clock - began_ns

@@ -1,0 +1,171 @@
+"""What a notebook opens first: somebody to ask, and the run its pages show.
+
+Live, that is the reader's own server, and an experiment that the reader's run lacks is
+measured. In replay (TWOHALVES_RUN is set) nothing is measured: rows and answers come from the
+run that is named.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import httpx
+import ollama
+
+from twohalves.measure.profiles import EXPERIMENT, profile
+from twohalves.measure.progress import Report, silent
+from twohalves.measure.replay import RECORD_VARIABLE, ReplayTransport
+from twohalves.measure.session import begin, carry_out, new_folder
+from twohalves.places import RUNS
+from twohalves.runs import Run, Whose, fixed_run, machine, named, readers_run, unfinished
+from twohalves.runs.session import Session
+from twohalves.server import Server, choose, client, facts, find, models, who
+from twohalves.server.models import ModelFacts
+
+PLAIN_URL = "http://127.0.0.1:11434"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Book:
+    """An open book: who answers, and from where the rows come."""
+
+    client: ollama.Client
+    """The official client, ready to ask."""
+    model: str
+    """Name of the model it asks."""
+    says: str
+    """One line: who answers with which model, or which run is replayed."""
+    replayed: Run | None
+    """The run that is replayed; None when live."""
+    server: Server | None
+    """The live server; None in replay."""
+    facts: ModelFacts | None
+    """What the live server says of the model; None in replay."""
+    runs: pathlib.Path = RUNS
+    """Folder of the runs."""
+
+
+def open_book(environ: Mapping[str, str] | None = None, runs: pathlib.Path = RUNS) -> Book:
+    """Find out who answers: the run that TWOHALVES_RUN names, else a server.
+
+    Raises:
+        TwoHalvesError: no such run; no server; no model, or several to choose from.
+    """
+    environ = os.environ if environ is None else environ
+    run_id = fixed_run(environ)
+    if run_id is not None:
+        return _replayed(named(run_id, runs), environ.get(RECORD_VARIABLE), runs)
+    return live(find(environ=environ), environ.get("TWOHALVES_MODEL"), runs)
+
+
+def live(server: Server, wanted: str | None = None, runs: pathlib.Path = RUNS) -> Book:
+    """A book that asks a running server.
+
+    Raises:
+        TwoHalvesError: no model, or several to choose from.
+    """
+    model = choose(models(server), wanted=wanted)
+    return Book(
+        client=client(server),
+        model=model.name,
+        says=who(server, model),
+        replayed=None,
+        server=server,
+        facts=facts(server, model.name),
+        runs=runs,
+    )
+
+
+def prefill_decode(
+    book: Book, *, profile_name: str = "quick", again: bool = False, report: Report = silent
+) -> Run:
+    """The run that holds the experiment of section 31.1: replayed, kept, or measured now.
+
+    Args:
+        book: an open book.
+        profile_name: how much to measure if it must be measured.
+        again: measure anew although a run is there.
+        report: told of progress between requests.
+
+    Raises:
+        TwoHalvesError: the run cannot be measured or read.
+    """
+    if book.replayed is not None:
+        return book.replayed
+    kept = None if again else readers_run(whose(book), EXPERIMENT, book.runs)
+    return kept or measure(book, profile_name=profile_name, report=report)
+
+
+def measure(
+    book: Book,
+    *,
+    profile_name: str = "quick",
+    folder: pathlib.Path | None = None,
+    resume: bool = True,
+    report: Report = silent,
+) -> Run:
+    """Measure the experiment of section 31.1, going on with an interrupted run if there is one.
+
+    Args:
+        book: an open, live book.
+        profile_name: quick or chapter.
+        folder: where to keep the run; chosen by date when None.
+        resume: go on with an unfinished run of the same plan.
+        report: told of progress between requests.
+
+    Raises:
+        UnknownName: no such profile.
+        TwoHalvesError: see `begin` and `carry_out`.
+    """
+    chosen = profile(profile_name)
+    server, model = _live_parts(book)
+    begun = unfinished(whose(book), EXPERIMENT, profile_name, book.runs) if resume else None
+    if folder is None and begun is not None:
+        folder = book.runs / begun["run_id"]
+    elif folder is None or not (folder / "session.json").exists():
+        folder = folder or new_folder(book.runs, chosen, book.model)
+        begin(server, model, chosen, folder)
+    return carry_out(server, folder, chosen, report)
+
+
+def whose(book: Book) -> Whose:
+    """Machine, server and model of a live book."""
+    server, model = _live_parts(book)
+    return Whose(
+        machine_id=machine.facts()["id"], server_kind=server.kind, model_digest=model.digest
+    )
+
+
+def _live_parts(book: Book) -> tuple[Server, ModelFacts]:
+    if book.server is None or book.facts is None:
+        msg = "a replayed book has no server to ask"
+        raise ValueError(msg)
+    return book.server, book.facts
+
+
+def _replayed(run: Run, record_from: str | None, runs: pathlib.Path) -> Book:
+    beyond = httpx.HTTPTransport() if record_from else None
+    transport = ReplayTransport(run.folder, beyond)
+    return Book(
+        client=ollama.Client(host=record_from or PLAIN_URL, transport=transport, trust_env=False),
+        model=run.session["model"]["name"],
+        says=f"Replayed from the run {run.id}: {run_line(run.session)}.",
+        replayed=run,
+        server=None,
+        facts=None,
+        runs=runs,
+    )
+
+
+def run_line(session: Session) -> str:
+    """Who answered in a run, in a few words."""
+    kind = session["server"]["kind"]
+    name = {"ollama": "Ollama", "builtin": "the built-in server"}.get(kind, "a server")
+    version = session["server"]["version"] or "of unknown version"
+    date = str(session["started_at"])[:10]
+    return f"{name} {version} with {session['model']['name']}, {date}"
+
+

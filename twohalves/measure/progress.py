@@ -1,0 +1,53 @@
+"""How far a run is, and how long it may still take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from twohalves.measure.plan import Planned
+from twohalves.runs import derive
+from twohalves.runs.schema import Timing
+from twohalves.stats import summarize
+
+OVERHEAD_S = 0.1
+"""Seconds a request takes beside its tokens, roughly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Where a run stands between two requests."""
+
+    done: int
+    """Requests answered."""
+    total: int
+    """Requests planned."""
+    seconds_left: float | None
+    """Estimate of the time left; None before anything is known."""
+    said: str = ""
+    """Something to tell the reader besides, or empty."""
+
+
+Report = Callable[[Progress], None]
+"""Receives progress; draws it, prints it or records it."""
+
+
+def silent(progress: Progress) -> None:
+    """A report that shows nothing."""
+
+
+def seconds_for(requests: Sequence[Planned], rows: Sequence[Timing]) -> float | None:
+    """Estimated seconds for requests to come, from the rates of the rows so far.
+
+    Returns:
+        None while no row has both rates.
+    """
+    prefill = [rate for row in rows if (rate := derive.prefill_rate(row))]
+    decode = [rate for row in rows if (rate := derive.decode_rate(row))]
+    if not prefill or not decode:
+        return None
+    reading, writing = summarize(prefill).median, summarize(decode).median
+    return sum(
+        OVERHEAD_S + request.prompt_tokens / reading + request.num_predict / writing
+        for request in requests
+    )

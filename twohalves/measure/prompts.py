@@ -1,0 +1,63 @@
+"""Prompts that no server has seen, of a length that is known before they are sent."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from twohalves.measure.prose import count, write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A fresh prompt."""
+
+    text: str
+    """Entry number, then prose."""
+    nonce: str
+    """The entry number's eight digits."""
+    units: int
+    """Words and punctuation marks of the prose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """How this model counts our prose: tokens = fixed + per_unit * units."""
+
+    fixed: float = 12.0
+    """Tokens of the entry number and whatever the server puts before a raw prompt."""
+    per_unit: float = 1.0
+    """Tokens per word or punctuation mark."""
+
+    def units(self, tokens: int) -> int:
+        """Units of prose for a prompt of so many tokens, at least one."""
+        return max(1, round((tokens - self.fixed) / self.per_unit))
+
+
+def calibrate(points: Sequence[tuple[int, int]]) -> Calibration:
+    """A line through the counts of the warm-ups.
+
+    Args:
+        points: (units sent, tokens counted by the server); the shortest and the longest count.
+
+    With fewer than two different lengths the defaults stand: the prose is made of words that
+    are one token each in common vocabularies.
+    """
+    if len({units for units, _ in points}) < 2:
+        return Calibration()
+    (short, low), (long, high) = min(points), max(points)
+    per_unit = (high - low) / (long - short)
+    return Calibration(fixed=low - per_unit * short, per_unit=per_unit)
+
+
+def fresh(tokens: int, calibration: Calibration) -> Prompt:
+    """A prompt of about `tokens` tokens that begins like no other.
+
+    The eight digits come from the system's random source, and so does the prose: nothing is
+    seeded, so neither an earlier request nor an earlier run can have left it in a cache.
+    """
+    nonce = f"{10_000_000 + secrets.randbelow(90_000_000)}"
+    prose = write(calibration.units(tokens), random.SystemRandom())
+    return Prompt(text=f"Entry {nonce}. {prose}", nonce=nonce, units=count(prose))

@@ -1,0 +1,24 @@
+"""What is kept of a measuring session: the row, appending, loading, validity, choosing."""
+
+from twohalves.runs import derive, machine
+from twohalves.runs.append import Keeper
+from twohalves.runs.choose import Whose, fixed_run, listed, named, readers_run, unfinished
+from twohalves.runs.load import Run, load
+from twohalves.runs.schema import COLUMNS, SCHEMA, Timing
+
+__all__ = [
+    "COLUMNS",
+    "SCHEMA",
+    "Keeper",
+    "Run",
+    "Timing",
+    "Whose",
+    "derive",
+    "fixed_run",
+    "listed",
+    "load",
+    "machine",
+    "named",
+    "readers_run",
+    "unfinished",
+]

@@ -1,0 +1,112 @@
+"""Which run a page shows.
+
+`TWOHALVES_RUN` fixes it. Otherwise it is the reader's run: the newest one of this machine,
+this server and this model that holds the experiment.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from twohalves.errors import RunMissing, RunUnreadable
+from twohalves.places import RUNS
+from twohalves.runs.load import Run, load
+from twohalves.runs.session import Session, read
+
+VARIABLE = "TWOHALVES_RUN"
+SAMPLE = "sample"
+"""Names that begin so are the committed runs of the published edition, nobody's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whose:
+    """What has to agree for a run to be the reader's."""
+
+    machine_id: str
+    """Hash of the machine, `twohalves.runs.machine.facts()["id"]`."""
+    server_kind: str
+    """ollama, builtin or other."""
+    model_digest: str
+    """Digest of the model's file."""
+
+
+def fixed_run(environ: Mapping[str, str] | None = None) -> str | None:
+    """The run that the environment fixes, or None."""
+    return (os.environ if environ is None else environ).get(VARIABLE) or None
+
+
+def named(run_id: str, folder: pathlib.Path = RUNS) -> Run:
+    """A run by its name.
+
+    Raises:
+        RunMissing: no such run.
+        RunUnreadable: it is there but cannot be read.
+    """
+    if run_id not in listed(folder):
+        raise RunMissing(run_id, listed(folder))
+    return load(folder / run_id)
+
+
+def listed(folder: pathlib.Path = RUNS) -> tuple[str, ...]:
+    """Names of all runs, sorted."""
+    if not folder.is_dir():
+        return ()
+    return tuple(sorted(path.parent.name for path in folder.glob("*/session.json")))
+
+
+def readers_run(whose: Whose, experiment: str, folder: pathlib.Path = RUNS) -> Run | None:
+    """The newest finished run of this reader that holds the experiment, or None."""
+    found = [
+        session
+        for session in _sessions(folder)
+        if session["status"] == "complete"
+        and experiment in session["experiments"]
+        and belongs_to(session, whose)
+    ]
+    return load(folder / found[-1]["run_id"]) if found else None
+
+
+def unfinished(
+    whose: Whose, experiment: str, profile: str, folder: pathlib.Path = RUNS
+) -> Session | None:
+    """The newest unfinished session of this reader for the same plan, or None."""
+    found = [
+        session
+        for session in _sessions(folder)
+        if session["status"] == "unfinished"
+        and session["experiments"] == [experiment]
+        and session["profile"] == profile
+        and belongs_to(session, whose)
+    ]
+    return found[-1] if found else None
+
+
+def newest_sample(folder: pathlib.Path = RUNS) -> str | None:
+    """Name of the newest committed sample run, or None."""
+    samples = [run_id for run_id in listed(folder) if run_id.startswith(SAMPLE)]
+    return max(samples, key=lambda run_id: str(read(folder / run_id)["started_at"]), default=None)
+
+
+def belongs_to(session: Session, whose: Whose) -> bool:
+    """True when machine, server and model agree."""
+    return (
+        session["machine"]["id"] == whose.machine_id
+        and session["server"]["kind"] == whose.server_kind
+        and session["model"]["digest"] == whose.model_digest
+    )
+
+
+def _sessions(folder: pathlib.Path) -> list[Session]:
+    """The readable sessions but for samples, oldest first; a broken one hides no other."""
+    sessions = []
+    for run_id in listed(folder):
+        if run_id.startswith(SAMPLE):
+            continue
+        try:
+            sessions.append(read(folder / run_id) | {"run_id": run_id})
+        except RunUnreadable:
+            continue
+    return sorted(sessions, key=lambda session: str(session["started_at"]))

@@ -1,0 +1,65 @@
+"""From a row in nanoseconds to seconds, rates and shares: one function a quantity.
+
+Each returns None where the server did not say enough; a missing counter is never a zero.
+"""
+
+from __future__ import annotations
+
+from twohalves.formulas import decode_steps, rate
+from twohalves.runs.schema import Timing
+
+NS = 1_000_000_000
+
+
+def processed_tokens(row: Timing) -> int | None:
+    """Prompt tokens that prefill really worked on: all of them, less those from cache.
+
+    A server that reports no cached count is taken at its word only for prompts that nobody
+    has sent before, which is what every cold row is.
+    """
+    if row.prompt_eval_count is None:
+        return None
+    return row.prompt_eval_count - (row.prompt_eval_cached_count or 0)
+
+
+def prefill_s(row: Timing) -> float | None:
+    """Seconds of prefill."""
+    return _seconds(row.prompt_eval_duration)
+
+
+def decode_s(row: Timing) -> float | None:
+    """Seconds of decode: from the first token of the answer to its last."""
+    return _seconds(row.eval_duration)
+
+
+def total_s(row: Timing) -> float | None:
+    """Seconds from sending to the end of the answer, by the client's clock."""
+    if row.done_ns is None or row.sent_ns is None:
+        return None
+    return (row.done_ns - row.sent_ns) / NS
+
+
+def prefill_rate(row: Timing) -> float | None:
+    """Prompt tokens processed per second of prefill."""
+    return _rate(processed_tokens(row), prefill_s(row))
+
+
+def decode_rate(row: Timing) -> float | None:
+    """Answer tokens per second of decode, over the steps taken: N tokens take N - 1."""
+    steps = None if row.eval_count is None else decode_steps(row.eval_count)
+    return _rate(steps, decode_s(row))
+
+
+def decode_rate_raw(row: Timing) -> float | None:
+    """eval_count over eval_duration, as most tools print it: one step too many."""
+    return _rate(row.eval_count, decode_s(row))
+
+
+def _seconds(ns: int | None) -> float | None:
+    return None if ns is None else ns / NS
+
+
+def _rate(tokens: int | None, seconds: float | None) -> float | None:
+    if tokens is None or seconds is None:
+        return None
+    return rate(tokens, seconds)

@@ -1,0 +1,56 @@
+"""The facts of a run that do not change from row to row: `session.json`."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import tempfile
+from typing import Any
+
+from twohalves.errors import RunUnreadable
+from twohalves.runs.schema import SCHEMA
+
+Session = dict[str, Any]
+"""Facts by name; see `twohalves.measure.session` for who writes which."""
+
+FILE = "session.json"
+
+
+def write(folder: pathlib.Path, session: Session) -> None:
+    """Write session.json whole or not at all."""
+    text = json.dumps(session, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    replace(folder / FILE, text)
+
+
+def replace(path: pathlib.Path, text: str) -> None:
+    """Put a text file in place in one step, so that no reader ever sees half of it."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".new")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        pathlib.Path(name).replace(path)
+    except BaseException:
+        pathlib.Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read(folder: pathlib.Path) -> Session:
+    """The facts of a run.
+
+    Raises:
+        RunUnreadable: missing, not JSON, or written by a newer version of this project.
+    """
+    path = folder / FILE
+    try:
+        session = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunUnreadable(folder.name, FILE, str(error)) from error
+    if not isinstance(session, dict) or not isinstance(session.get("schema"), int):
+        raise RunUnreadable(folder.name, FILE, "it does not name its schema version")
+    if session["schema"] > SCHEMA:
+        reason = f"schema {session['schema']} is newer than {SCHEMA}, which this version reads"
+        raise RunUnreadable(folder.name, FILE, reason)
+    return session
