@@ -250,3 +250,156 @@ class PortTaken(TwoHalvesError):
         super().__init__(host, port, reason)
         self.what = f"Cannot listen on {host}:{port}: {reason}."
         self.next_step = "Name another port with `--port`, or leave it out: a free one is found."
+
+
+# --- the site: stage, execute, render, post-render, preview -------------------------------
+
+
+def _last_lines(text: str, count: int = 12) -> str:
+    return "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-count:])
+
+
+class SiteSourceMissing(TwoHalvesError):
+    """A file that the site is made of is not in the project's folder."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.what = f"{path} is missing, so there is no site to build."
+        self.next_step = "start in the project's folder, or restore it: git checkout -- " + path
+
+
+class VariableUnknown(TwoHalvesError):
+    """A page asks for a number that data/claims.csv does not hold."""
+
+    def __init__(self, page: str, name: str, near: tuple[str, ...]) -> None:
+        super().__init__(page, name, near)
+        meant = f" Nearest: {', '.join(near)}." if near else ""
+        self.what = f"{page} asks for the number {name!r}, which has no value.{meant}"
+        self.next_step = f"correct the name in {page}, or add the row to data/claims.csv."
+
+
+class NotebookCellFailed(TwoHalvesError):
+    """A notebook ran, and one of its own cells raised."""
+
+    def __init__(self, notebook: str, source: str, printed: str, traceback: str) -> None:
+        super().__init__(notebook, source, printed, traceback)
+        said = f"\n  It had printed:\n{_last_lines(printed)}" if printed.strip() else ""
+        self.what = (
+            f"A cell of {notebook} failed.\n  The cell:\n{_last_lines(source, 40)}"
+            f"{said}\n  Then:\n{_last_lines(traceback, 25)}"
+        )
+        self.next_step = f"python3 -m twohalves lab, open {notebook} and run that cell."
+
+
+class NotebookNotRun(TwoHalvesError):
+    """A notebook could not be run at all: the cause is not in its cells."""
+
+    def __init__(self, notebook: str, reason: str) -> None:
+        super().__init__(notebook, reason)
+        self.what = f"{notebook} could not be run: {reason}"
+        self.next_step = "python3 -m twohalves doctor"
+
+
+class NotebookChanged(TwoHalvesError):
+    """Outputs belong to another version of the notebook."""
+
+    def __init__(self, notebook: str) -> None:
+        super().__init__(notebook)
+        self.what = f"{notebook} was edited while it ran, so its new outputs were not stored."
+        self.next_step = "run the same command again."
+
+
+class NotebookUnreadable(TwoHalvesError):
+    """A file that should be a notebook is not one."""
+
+    def __init__(self, notebook: str, reason: str) -> None:
+        super().__init__(notebook, reason)
+        self.what = f"{notebook} cannot be read as a notebook: {reason}"
+        self.next_step = f"git checkout -- {notebook}, or save it again in JupyterLab."
+
+
+class RendererMissing(TwoHalvesError):
+    """Neither Quarto nor smalldocs can be started."""
+
+    def __init__(self, wanted: str) -> None:
+        super().__init__(wanted)
+        self.what = f"No program to render the pages was found (looked for {wanted})."
+        self.next_step = "python3 -m pip install -r requirements.txt"
+
+
+class RendererFailed(TwoHalvesError):
+    """The renderer stopped with an error."""
+
+    def __init__(self, renderer: str, code: int | None, output: str) -> None:
+        super().__init__(renderer, code, output)
+        how = "took too long and was stopped" if code is None else f"stopped with code {code}"
+        self.what = f"{renderer} {how}. Its last lines:\n{_last_lines(output)}"
+        self.next_step = "correct the page it names, then: python3 -m twohalves edition"
+
+
+class RendererComplained(TwoHalvesError):
+    """The renderer went on over something that leaves a page wrong."""
+
+    def __init__(self, renderer: str, complaints: tuple[str, ...]) -> None:
+        super().__init__(renderer, complaints)
+        lines = _last_lines("\n".join(complaints))
+        self.what = f"{renderer} found something it could not resolve:\n{lines}"
+        self.next_step = "correct the page it names, then: python3 -m twohalves edition"
+
+
+class PageLeftover(TwoHalvesError):
+    """A finished page shows source text: an unresolved reference or a formula left as TeX."""
+
+    def __init__(self, page: str, text: str, kind: str) -> None:
+        super().__init__(page, text, kind)
+        self.what = f"{page} shows {kind}: {text}"
+        self.next_step = f"correct that place in the source of {page}."
+
+
+class PageNeedsNetwork(TwoHalvesError):
+    """A finished page would ask the network for something."""
+
+    def __init__(self, page: str, found: str) -> None:
+        super().__init__(page, found)
+        self.what = f"{page} would load something from the network: {found}"
+        self.next_step = (
+            "keep a copy in the project, and show tables as Markdown: an output of type "
+            "text/html or a widget makes the renderer add such a script."
+        )
+
+
+class LinksDead(TwoHalvesError):
+    """Links inside the site that lead nowhere."""
+
+    def __init__(self, dead: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(dead)
+        lines = "\n".join(f"    {page}: {link}" for page, link in dead)
+        self.what = f"{len(dead)} link(s) inside the site lead nowhere:\n{lines}"
+        self.next_step = "correct them in the pages named, or add what they point to."
+
+
+class CalculatorUnusable(TwoHalvesError):
+    """A calculator's place in a page cannot be brought to life."""
+
+    def __init__(self, page: str, name: str, reason: str) -> None:
+        super().__init__(page, name, reason)
+        self.what = f"The calculator {name!r} in {page} cannot be made: {reason}"
+        self.next_step = "compare the cell that shows it with data/worksheet.json."
+
+
+class SiteMissing(TwoHalvesError):
+    """There is no rendered site to look at yet."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.what = f"{folder} holds no site yet."
+        self.next_step = "python3 -m twohalves edition"
+
+
+class PreviewPortTaken(TwoHalvesError):
+    """Another program listens on the port that the preview was told to use."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(port)
+        self.what = f"Port {port} is taken by another program."
+        self.next_step = "python3 -m twohalves preview, which finds a free one."
