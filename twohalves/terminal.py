@@ -1,0 +1,126 @@
+"""The one voice on the terminal: steps and progress to stderr, results to stdout.
+
+Nothing here colors, so that ``NO_COLOR`` and pipes need no care, and nothing fails on a console
+that cannot print a character: what it cannot show is replaced by something readable.
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import shutil
+import sys
+import time
+import unicodedata
+
+READABLE = {
+    "µ": "u",
+    "μ": "u",
+    "×": "x",
+    "≤": "<=",
+    "≥": ">=",
+    "≈": "~",
+    "−": "-",
+    "–": "-",
+    "—": "-",
+    "…": "...",
+    "→": "->",
+    "·": "-",
+    "’": "'",
+    "‘": "'",
+    "“": '"',
+    "”": '"',
+    "█": "#",
+    "░": ".",
+}
+
+
+def readable(text: str) -> str:
+    """Say ``text`` in ASCII: ``≤`` as ``<=``, ``Ž`` as ``Z``, and ``?`` only as the last resort."""
+    return "".join(_in_ascii(character) for character in text)
+
+
+def _in_ascii(character: str) -> str:
+    if character in READABLE:
+        return READABLE[character]
+    bare = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode("ascii")
+    return bare or "?"
+
+
+def _replace(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return readable(error.object[error.start : error.end]), error.end
+
+
+def prepare() -> None:
+    """Let every stream print every text, whatever the console's encoding."""
+    codecs.register_error("twohalves.readable", _replace)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="twohalves.readable")
+
+
+def say(text: str) -> None:
+    """Print a result to stdout."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def step(text: str) -> None:
+    """Say on stderr what is being done."""
+    sys.stderr.write(f"* {text}\n")
+    sys.stderr.flush()
+
+
+def note(text: str) -> None:
+    """Say on stderr what a reader may want to know but need not act on."""
+    sys.stderr.write(f"  {text}\n")
+    sys.stderr.flush()
+
+
+def fail(text: str) -> None:
+    """Say on stderr what went wrong."""
+    sys.stderr.write(f"ERROR {text}\n")
+    sys.stderr.flush()
+
+
+class Status:
+    """One line on stderr that tells what goes on and since when.
+
+    On a terminal the line is rewritten in place; elsewhere it is printed once at the start and
+    once at the end, so that a log stays short.
+    """
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+        self._began = time.monotonic()
+        self._live = sys.stderr.isatty()
+        if not self._live:
+            step(f"{words} …")
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the line first appeared."""
+        return time.monotonic() - self._began
+
+    def tick(self, more: str = "") -> None:
+        """Rewrite the line with the time so far and ``more``, if this is a terminal."""
+        if self._live:
+            self._rewrite(f"* {self._words} … {self.elapsed_s:.0f} s {more}".rstrip())
+
+    def done(self, outcome: str = "done") -> None:
+        """Leave the line with how it ended and how many seconds it took."""
+        last = f"* {self._words}: {outcome} ({self.elapsed_s:.0f} s)"
+        if self._live:
+            self._rewrite(last)
+            sys.stderr.write("\n")
+        else:
+            sys.stderr.write(f"{last}\n")
+        sys.stderr.flush()
+
+    def _rewrite(self, line: str) -> None:
+        width = shutil.get_terminal_size().columns - 1
+        sys.stderr.write(f"\r{line[:width]:<{width}}")
+        sys.stderr.flush()
