@@ -1,0 +1,77 @@
+"""What all tests share: a clean environment, one browser, and what the header says."""
+
+import importlib.util
+import os
+import shutil
+
+import pytest
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+REQUIRED = os.environ.get("TWOHALVES_REQUIRE_BROWSER") == "1"
+CHANGES_BEHAVIOR = (
+    "OLLAMA_",
+    "TWOHALVES_",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+)
+QUIET_NETWORK = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+)
+"""A browser that asks nobody on its own, so that a counted request is the page's."""
+
+
+def _browser_path():
+    if importlib.util.find_spec("playwright") is None:
+        return None
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def pytest_report_header():
+    engine = "there" if importlib.util.find_spec("xllamacpp") else "missing"
+    return [
+        f"browser: {_browser_path() or 'missing'} (required: {REQUIRED})",
+        f"built-in engine: {engine}; quarto: {shutil.which('quarto') or 'missing'}",
+    ]
+
+
+def pytest_collection_modifyitems(items):
+    lacks_browser = _browser_path() is None and not REQUIRED
+    lacks_engine = importlib.util.find_spec("xllamacpp") is None
+    for item in items:
+        if lacks_browser and item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.skip(reason="no Chromium, or no playwright"))
+        if lacks_engine and item.get_closest_marker("engine"):
+            item.add_marker(pytest.mark.skip(reason="the built-in engine is not installed"))
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch):
+    """No variable of the one who runs the tests changes what they see."""
+    for name in list(os.environ):
+        if name.upper().startswith(CHANGES_BEHAVIOR):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """One headless Chromium for a file of tests; each test opens its own context.
+
+    Not for the whole session: while Playwright runs, its event loop is the thread's, and a test
+    that executes a notebook needs one of its own.
+    """
+    path = _browser_path()
+    if path is None:
+        pytest.fail("TWOHALVES_REQUIRE_BROWSER=1, and there is no Chromium or no playwright")
+    from playwright.sync_api import sync_playwright
+
+    root = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=[*QUIET_NETWORK, *root])
+        yield browser
+        browser.close()
