@@ -25,6 +25,10 @@ class TwoHalvesError(Exception):
     def __str__(self) -> str:
         return f"{self.what}\nNext: {self.next_step}"
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows instead of a traceback: IPython asks for this method."""
+        return [str(self)]
+
 
 # Runs: what was kept, and what cannot be kept or read.
 

@@ -20,7 +20,16 @@ from twohalves.measure.progress import Report, silent
 from twohalves.measure.replay import RECORD_VARIABLE, ReplayTransport
 from twohalves.measure.session import begin, carry_out, new_folder
 from twohalves.places import RUNS
-from twohalves.runs import Run, Whose, fixed_run, machine, named, readers_run, unfinished
+from twohalves.runs import (
+    Run,
+    Whose,
+    fixed_run,
+    machine,
+    named,
+    predictions,
+    readers_run,
+    unfinished,
+)
 from twohalves.runs.session import Session
 from twohalves.server import Server, choose, client, facts, find, models, who
 from twohalves.server.models import ModelFacts
@@ -127,7 +136,7 @@ def measure(
         folder = book.runs / begun["run_id"]
     elif folder is None or not (folder / "session.json").exists():
         folder = folder or new_folder(book.runs, chosen, book.model)
-        begin(server, model, chosen, folder)
+        begin(server, model, chosen, folder, predictions.kept(book.runs))
     return carry_out(server, folder, chosen, report)
 
 

@@ -1,24 +1,30 @@
 """What is kept of a measuring session: the row, appending, loading, validity, choosing."""
 
-from twohalves.runs import derive, machine
+from twohalves.runs import derive, machine, predictions, reference
 from twohalves.runs.append import Keeper
 from twohalves.runs.choose import Whose, fixed_run, listed, named, readers_run, unfinished
+from twohalves.runs.conditions import Condition, condition_of, conditions
 from twohalves.runs.load import Run, load
 from twohalves.runs.schema import COLUMNS, SCHEMA, Timing
 
 __all__ = [
     "COLUMNS",
     "SCHEMA",
+    "Condition",
     "Keeper",
     "Run",
     "Timing",
     "Whose",
+    "condition_of",
+    "conditions",
     "derive",
     "fixed_run",
     "listed",
     "load",
     "machine",
     "named",
+    "predictions",
     "readers_run",
+    "reference",
     "unfinished",
 ]

@@ -55,6 +55,12 @@ def decode_rate_raw(row: Timing) -> float | None:
     return _rate(row.eval_count, decode_s(row))
 
 
+def rate_ratio(row: Timing) -> float | None:
+    """How many times longer a token takes to write than to read, within one request."""
+    reading, writing = prefill_rate(row), decode_rate(row)
+    return reading / writing if reading and writing else None
+
+
 def _seconds(ns: int | None) -> float | None:
     return None if ns is None else ns / NS
 

@@ -1,0 +1,73 @@
+"""Measuring from a cell: a bar that moves between requests, never during one."""
+
+from __future__ import annotations
+
+import ipywidgets as widgets
+from IPython.display import Markdown, display
+
+from twohalves import measure
+from twohalves.measure import Book, Progress
+from twohalves.measure.book import run_line
+from twohalves.runs import Run
+
+
+def prefill_decode(book: Book, *, profile: str = "quick", again: bool = False) -> Run:
+    """The run of section 31.1: the one that is replayed, the newest kept, or one measured now.
+
+    Args:
+        book: from `ready`.
+        profile: quick or chapter, if it must be measured.
+        again: measure anew although a run is there.
+
+    Raises:
+        TwoHalvesError: it cannot be measured; what was measured so far is kept.
+    """
+    bar = _Bar()
+    run = measure.prefill_decode(book, profile_name=profile, again=again, report=bar.show)
+    bar.close()
+    replayed = "replayed" if book.replayed else "yours"
+    display(Markdown(f"> **Rows** — run {run.id} ({replayed}): {run_line(run.session)}."))
+    for note in (*run.notes, *notes(run)):
+        display(Markdown(f"> **Note** — {note}"))
+    return run
+
+
+def notes(run: Run) -> tuple[str, ...]:
+    """What a reader should know of a run before reading its numbers."""
+    said = []
+    invalid = [row for row in run.timings if not row.valid and row.role != "warmup"]
+    if invalid:
+        flags = sorted({flag for row in invalid for flag in row.flags.split(";")})
+        said.append(f"{len(invalid)} answers were invalid and are left out: {', '.join(flags)}.")
+    if run.session["skipped_lengths"]:
+        lengths = ", ".join(f"{length:,}" for length in run.session["skipped_lengths"])
+        window = run.session["options"]["num_ctx"]
+        said.append(f"Left out, because the window is {window:,} tokens: {lengths}.")
+    blocks = run.session.get("blocks")
+    if blocks and blocks["measured"] < blocks["planned"]:
+        said.append(
+            f"{blocks['measured']} of {blocks['planned']} blocks were measured in the time that "
+            f"the profile {run.session['profile']} allows on this machine."
+        )
+    return tuple(said)
+
+
+class _Bar:
+    """A progress bar that appears with the first report."""
+
+    def __init__(self) -> None:
+        self._bar = widgets.IntProgress(min=0, layout={"width": "24em"})
+        self._said = widgets.HTML()
+        self._box = widgets.HBox([self._bar, self._said])
+        self._shown = False
+
+    def show(self, progress: Progress) -> None:
+        if not self._shown:
+            display(self._box)
+            self._shown = True
+        self._bar.max, self._bar.value = progress.total, progress.done
+        left = "" if progress.seconds_left is None else f", about {progress.seconds_left:.0f} s left"
+        self._said.value = f"{progress.done} of {progress.total} requests{left}"
+
+    def close(self) -> None:
+        self._box.close()

@@ -1,0 +1,70 @@
+"""The first cell of a notebook: who answers, and what to do when nobody does."""
+
+from __future__ import annotations
+
+import os
+
+import ipywidgets as widgets
+from IPython.display import Markdown, display
+
+from twohalves.errors import NoModelInstalled, SeveralModels, TwoHalvesError
+from twohalves.measure import Book, open_book
+from twohalves.server import Server, find, pull
+
+RECOMMENDED = "llama3.2:3b"
+"""The chapter's model."""
+
+
+def ready() -> Book:
+    """Open the book and say in one line who answers.
+
+    With several models a list to choose from is shown, with none a button that fetches the
+    chapter's; after either, run the cell again.
+
+    Raises:
+        TwoHalvesError: nobody answers yet, with what to do next.
+    """
+    try:
+        book = open_book()
+    except SeveralModels as error:
+        display(_choice(error.names))
+        raise
+    except NoModelInstalled:
+        display(_pull_button(find()))
+        raise
+    display(Markdown(f"> **Who answers** — {book.says}"))
+    return book
+
+
+def _choice(names: tuple[str, ...]) -> widgets.Widget:
+    chosen = widgets.Dropdown(options=names, description="Model")
+    use = widgets.Button(description="Use this model", button_style="primary")
+    said = widgets.HTML()
+
+    def take(_: object) -> None:
+        os.environ["TWOHALVES_MODEL"] = chosen.value
+        said.value = f"{chosen.value} it is. Now run this cell again."
+
+    use.on_click(take)
+    return widgets.VBox([widgets.HBox([chosen, use]), said])
+
+
+def _pull_button(server: Server) -> widgets.Widget:
+    start = widgets.Button(description=f"Pull {RECOMMENDED}", button_style="primary")
+    bar = widgets.IntProgress(min=0, max=1000, layout={"width": "20em"})
+    said = widgets.HTML("About 2 GB are downloaded by your own Ollama, once you say so.")
+
+    def fetch(_: object) -> None:
+        start.disabled = True
+        try:
+            for step in pull(server, RECOMMENDED):
+                bar.value = int(1000 * step.completed_bytes / max(step.total_bytes, 1))
+                said.value = step.status
+        except TwoHalvesError as error:
+            said.value = str(error)
+            start.disabled = False
+            return
+        said.value = "It is here. Now run this cell again."
+
+    start.on_click(fetch)
+    return widgets.VBox([widgets.HBox([start, bar]), said])

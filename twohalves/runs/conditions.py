@@ -1,0 +1,86 @@
+"""From rows to one line a condition: medians, each quantity on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from twohalves.errors import RunHasNoRows
+from twohalves.runs import derive
+from twohalves.runs.load import Run
+from twohalves.runs.schema import Timing
+from twohalves.stats import Summary, summarize
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """The valid repeats of one prompt length."""
+
+    asked: int
+    """Prompt length asked for, tokens."""
+    prompt_tokens: Summary
+    """Prompt length achieved, tokens."""
+    prefill_s: Summary
+    """Seconds of prefill."""
+    prefill_rate: Summary
+    """Prompt tokens per second."""
+    decode_rate: Summary
+    """Answer tokens per second, N - 1 steps for N tokens."""
+    decode_rate_raw: Summary
+    """Answer tokens per second, N steps for N tokens, as the chapter counts."""
+    ratio: Summary
+    """Prefill rate over decode rate of the same request."""
+    total_s: Summary
+    """Seconds of the whole request, by the client's clock."""
+    output_tokens: Summary
+    """Answer tokens."""
+    rows: tuple[Timing, ...]
+    """The rows themselves, in the order they were measured."""
+
+
+def conditions(run: Run, experiment: str) -> tuple[Condition, ...]:
+    """One line a prompt length, shortest first.
+
+    Raises:
+        RunHasNoRows: no valid row of the experiment.
+    """
+    by_length: dict[int, list[Timing]] = {}
+    for row in run.measured(experiment):
+        by_length.setdefault(int(row.condition), []).append(row)
+    if not by_length:
+        raise RunHasNoRows(run.id, experiment)
+    return tuple(_condition(length, by_length[length]) for length in sorted(by_length))
+
+
+def condition_of(asked: int, rows: Iterable[Timing]) -> Condition:
+    """The line of some rows, for example the controls.
+
+    Raises:
+        ValueError: no row, or a row without counters: such rows are not valid.
+    """
+    return _condition(asked, list(rows))
+
+
+def _condition(asked: int, rows: list[Timing]) -> Condition:
+    def over(quantity: Callable[[Timing], float | None]) -> Summary:
+        return summarize([_known(quantity(row), row) for row in rows])
+
+    return Condition(
+        asked=asked,
+        prompt_tokens=over(lambda row: row.prompt_eval_count),
+        prefill_s=over(derive.prefill_s),
+        prefill_rate=over(derive.prefill_rate),
+        decode_rate=over(derive.decode_rate),
+        decode_rate_raw=over(derive.decode_rate_raw),
+        ratio=over(derive.rate_ratio),
+        total_s=over(derive.total_s),
+        output_tokens=over(lambda row: row.eval_count),
+        rows=tuple(rows),
+    )
+
+
+def _known(value: float | None, row: Timing) -> float:
+    if value is None:
+        msg = f"row {row.seq} counts as valid but lacks a counter"
+        raise ValueError(msg)
+    return value

@@ -1,0 +1,46 @@
+"""What the reader guessed before measuring: kept beside the runs, and with each new run."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import pathlib
+
+from twohalves.errors import CannotKeep
+from twohalves.places import RUNS
+from twohalves.runs.session import Session, replace
+
+FILE = "predictions.json"
+
+Predictions = dict[str, dict[str, float | str]]
+"""By question: {"value": the number guessed, "at": when}."""
+
+
+def kept(runs: pathlib.Path = RUNS) -> Predictions:
+    """The reader's guesses so far; none where the file is missing or spoilt."""
+    try:
+        found = json.loads((runs / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def keep(question: str, value: float, runs: pathlib.Path = RUNS) -> None:
+    """Keep a guess; a later one for the same question takes its place.
+
+    Raises:
+        CannotKeep: the folder cannot be written to.
+    """
+    at = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+    guesses = kept(runs) | {question: {"value": value, "at": at}}
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+        replace(runs / FILE, json.dumps(guesses, indent=1) + "\n")
+    except OSError as error:
+        raise CannotKeep(str(runs), error.strerror or str(error)) from error
+
+
+def of(session: Session, question: str) -> float | None:
+    """The guess that a run was begun with, or None."""
+    guess = session.get("predictions", {}).get(question)
+    return float(guess["value"]) if guess else None

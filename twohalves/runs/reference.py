@@ -1,0 +1,103 @@
+"""The reference: the run that the chapter printed, as CSV and JSON in `data/`."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import json
+import pathlib
+from dataclasses import dataclass
+from typing import Any
+
+from twohalves.errors import UnknownName
+from twohalves.places import DATA
+
+_TABLES = DATA / "reference"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedRates:
+    """One printed row of the table of section 31.1."""
+
+    prompt_tokens: int
+    """Prompt length, tokens."""
+    prefill_s: float
+    """Seconds of prefill."""
+    prefill_tok_s: float
+    """Prompt tokens per second."""
+    decode_tok_s: float
+    """Answer tokens per second, N steps for N tokens."""
+
+    @property
+    def ratio(self) -> float:
+        """Prefill rate over decode rate, both from this row."""
+        return self.prefill_tok_s / self.decode_tok_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedTtft:
+    """One printed row of the table of section 31.2, streaming on."""
+
+    context_tokens: int
+    """Prompt length, tokens."""
+    ttft_s: float
+    """Seconds to the first token."""
+    total_s: float
+    """Seconds of the whole request."""
+
+
+@functools.cache
+def prefill_decode() -> tuple[PrintedRates, ...]:
+    """The six printed rows of prefill and decode rates, shortest prompt first."""
+    return tuple(
+        PrintedRates(
+            prompt_tokens=int(row["prompt_tokens"]),
+            prefill_s=float(row["prefill_s"]),
+            prefill_tok_s=float(row["prefill_tok_s"]),
+            decode_tok_s=float(row["decode_tok_s"]),
+        )
+        for row in _read(_TABLES / "prefill_decode.csv")
+    )
+
+
+@functools.cache
+def ttft() -> tuple[PrintedTtft, ...]:
+    """The four printed rows of time to first token, shortest context first."""
+    return tuple(
+        PrintedTtft(
+            context_tokens=int(row["context_tokens"]),
+            ttft_s=float(row["ttft_s"]),
+            total_s=float(row["total_s"]),
+        )
+        for row in _read(_TABLES / "ttft.csv")
+    )
+
+
+@functools.cache
+def session() -> dict[str, Any]:
+    """What the chapter says of its machine, server, model and design."""
+    facts: dict[str, Any] = json.loads((_TABLES / "session.json").read_text(encoding="utf-8"))
+    return facts
+
+
+@functools.cache
+def claims() -> dict[str, float]:
+    """The chapter's quantitative claims, id to printed value."""
+    return {row["id"]: float(row["value"]) for row in _read(DATA / "claims.csv")}
+
+
+def claim(name: str) -> float:
+    """One printed value.
+
+    Raises:
+        UnknownName: no claim of that name.
+    """
+    if name not in claims():
+        kind = "claim"
+        raise UnknownName(kind, name, tuple(claims()))
+    return claims()[name]
+
+
+def _read(path: pathlib.Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,1 @@
+"""What a reader sees: sentences with numbers in them, tables, pictures, the calculator."""

@@ -1,0 +1,79 @@
+"""The chart of section 31.1: both rates over prompt length, yours and the chapter's."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import matplotlib as mpl
+from IPython.display import SVG
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from twohalves.runs import Run, reference
+from twohalves.show.numbers import fixed
+from twohalves.show.rates import lines
+from twohalves.show.svg import DECODE, FONT, INK, PREFILL
+
+_STAND_INS = {"#010101": INK, "#020202": PREFILL, "#030303": DECODE}
+"""matplotlib knows no CSS variables: it draws with these, and the text is exchanged after."""
+_INK, _PREFILL, _DECODE = _STAND_INS
+
+
+def rates_by_length(run: Run) -> SVG:
+    """Tokens per second over prompt tokens, both axes logarithmic."""
+    own, printed = lines(run), reference.prefill_decode()
+    lengths = [line.prompt_tokens.median for line in own]
+    theirs = [row.prompt_tokens for row in printed]
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "two-halves", "font.size": 10}):
+        figure = Figure(figsize=(6.2, 3.6), layout="constrained")
+        axes = figure.subplots()
+        for color, name, yours, chapters in (
+            (
+                _PREFILL,
+                "prefill",
+                [line.prefill_rate.median for line in own],
+                [row.prefill_tok_s for row in printed],
+            ),
+            (
+                _DECODE,
+                "decode",
+                [line.decode_rate.median for line in own],
+                [row.decode_tok_s for row in printed],
+            ),
+        ):
+            axes.plot(lengths, yours, "o-", color=color, label=f"{name}, yours")
+            axes.plot(theirs, chapters, "s:", color=color, mfc="none", label=f"{name}, chapter")
+        axes.set(xscale="log", yscale="log", xlabel="prompt tokens", ylabel="tokens per second")
+        _dress(axes, lengths)
+        return SVG(_themed(figure, "Prefill and decode rates over prompt length, both logarithmic"))
+
+
+def _dress(axes: mpl.axes.Axes, lengths: list[float]) -> None:
+    """Plain ticks with plain numbers, no box, one color of ink."""
+    plain = FuncFormatter(lambda value, _: fixed(value))
+    axes.set_xticks(lengths)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(plain)
+        axis.set_minor_locator(NullLocator())
+    axes.tick_params(colors=_INK)
+    axes.xaxis.label.set_color(_INK)
+    axes.yaxis.label.set_color(_INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(_INK)
+    axes.legend(frameon=False, labelcolor=_INK, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
+
+
+def _themed(figure: Figure, title: str) -> str:
+    """The figure as clean SVG: no prolog, no date, no global style, the page's colors."""
+    out = io.StringIO()
+    figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = out.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r"font: ([\d.]+)px [^;\"]+", rf"font: \1px {FONT}".replace("'", ""), text)
+    for stand_in, color in _STAND_INS.items():
+        text = text.replace(stand_in, color)
+    head, _, rest = text.partition(">")
+    return f'{head} role="img"><title>{title}</title>{rest}'

@@ -1,0 +1,35 @@
+"""Markdown for a cell's output: sentences and tables that read well everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from IPython.display import Markdown
+
+
+def say(*paragraphs: str) -> Markdown:
+    """Paragraphs of prose."""
+    return Markdown("\n\n".join(paragraphs))
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> Markdown:
+    """A Markdown table, its first column left-aligned text, the others numbers.
+
+    Args:
+        header: column heads.
+        rows: cells as text, formatted by `twohalves.show.numbers`.
+        caption: what the table shows and where its numbers come from.
+    """
+    lines = [_line(header), _line(["---", *["---:"] * (len(header) - 1)])]
+    lines += [_line(row) for row in rows]
+    return Markdown("\n".join(lines) + f"\n\n: {caption}\n")
+
+
+def fold(summary: str, *paragraphs: str) -> Markdown:
+    """Prose that opens on a click."""
+    inside = "\n\n".join(paragraphs)
+    return Markdown(f"<details><summary>{summary}</summary>\n\n{inside}\n\n</details>")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

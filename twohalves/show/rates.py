@@ -1,0 +1,151 @@
+"""Section 31.1 in words and tables: two rates, and their ratio from one row."""
+
+from __future__ import annotations
+
+from IPython.display import Markdown
+
+from twohalves.runs import Condition, Run, conditions, reference
+from twohalves.runs.reference import PrintedRates
+from twohalves.show.markdown import say, table
+from twohalves.show.numbers import fixed, percent, seconds, significant
+
+EXPERIMENT = "prefill_decode"
+
+
+def lines(run: Run) -> tuple[Condition, ...]:
+    """The run's conditions of section 31.1, shortest prompt first."""
+    return conditions(run, EXPERIMENT)
+
+
+def own_table(run: Run) -> Markdown:
+    """The run's own rates: corrected decode, ratio within a request, repeats."""
+    header = ["prompt tokens", "repeats", "prefill", "prefill tok/s", "decode tok/s", "ratio"]
+    rows = [
+        [
+            fixed(line.prompt_tokens.median),
+            fixed(line.prefill_s.n),
+            seconds(line.prefill_s.median),
+            significant(line.prefill_rate.median),
+            significant(line.decode_rate.median),
+            f"{fixed(line.ratio.median, 1)}×",
+        ]
+        for line in lines(run)
+    ]
+    return table(header, rows, f"Run {run.id}. Each cell is the median of its own column.")
+
+
+def beside_the_chapter(run: Run) -> Markdown:
+    """The run beside the printed table, ratios first, decode counted as the chapter counts."""
+    header = [
+        "prompt tokens asked",
+        "ratio, yours",
+        "ratio, chapter",
+        "prefill tok/s, yours",
+        "chapter",
+        "decode tok/s, yours",
+        "chapter",
+    ]
+    rows = [
+        [
+            fixed(line.asked),
+            f"{fixed(_ratio_as_printed(line), 1)}×",
+            f"{fixed(printed.ratio, 1)}×",
+            significant(line.prefill_rate.median),
+            fixed(printed.prefill_tok_s),
+            significant(line.decode_rate_raw.median),
+            fixed(printed.decode_tok_s, 1),
+        ]
+        for line, printed in _paired(run)
+    ]
+    caption = (
+        f"Run {run.id} beside the chapter's run. Here decode is counted as the chapter counts it "
+        "(all tokens over the time of all but one), so that like stands beside like."
+    )
+    return table(header, rows, caption)
+
+
+def headline(run: Run) -> Markdown:
+    """Both rates and their ratio from one row, the longest the run has."""
+    line = lines(run)[-1]
+    printed = reference.prefill_decode()[-1]
+    return say(
+        f"**On your longest row** ({fixed(line.prompt_tokens.median)} prompt tokens) reading ran "
+        f"at **{significant(line.prefill_rate.median)} tokens per second** and writing at "
+        f"**{significant(line.decode_rate.median)}**. One token took "
+        f"{seconds(1 / line.prefill_rate.median)} to read and "
+        f"{seconds(1 / line.decode_rate.median)} to write: "
+        f"**{fixed(line.ratio.median, 1)} times** as long. The chapter's laptop, at "
+        f"{fixed(printed.prompt_tokens)} tokens: {fixed(printed.ratio, 1)} times."
+    )
+
+
+def same_row(run: Run) -> Markdown:
+    """Why both rates must come from one row: what mixing rows would have printed."""
+    rows = lines(run)
+    best = max(rows, key=lambda line: line.prefill_rate.median)
+    worst = min(rows, key=lambda line: line.decode_rate.median)
+    mixed = best.prefill_rate.median / worst.decode_rate.median
+    honest = max(line.ratio.median for line in rows)
+    short, long = rows[0], rows[-1]
+    return say(
+        f"In your run a written token costs {seconds(1 / short.decode_rate.median)} after "
+        f"{fixed(short.prompt_tokens.median)} prompt tokens and "
+        f"{seconds(1 / long.decode_rate.median)} after {fixed(long.prompt_tokens.median)}. "
+        f"Pair the best prefill ({significant(best.prefill_rate.median)} tok/s, at "
+        f"{fixed(best.prompt_tokens.median)} tokens) with the worst decode "
+        f"({significant(worst.decode_rate.median)} tok/s, at "
+        f"{fixed(worst.prompt_tokens.median)}) and you print {fixed(mixed, 1)}×. "
+        f"No single row of yours says more than {fixed(honest, 1)}×."
+    )
+
+
+def dip(run: Run) -> Markdown:
+    """Whether prefill slows on the longest prompt, and by how much."""
+    rows = lines(run)
+    best = max(rows, key=lambda line: line.prefill_rate.median)
+    long = rows[-1]
+    printed = reference.prefill_decode()
+    best_printed = max(printed, key=lambda row: row.prefill_tok_s)
+    theirs = 1 - printed[-1].prefill_tok_s / best_printed.prefill_tok_s
+    if long is best:
+        yours = f"Your fastest prefill is on your longest row, {fixed(long.asked)} tokens."
+    else:
+        lost = 1 - long.prefill_rate.median / best.prefill_rate.median
+        yours = (
+            f"Your prefill peaks at {fixed(best.prompt_tokens.median)} tokens and is "
+            f"{percent(lost)} lower at {fixed(long.prompt_tokens.median)}."
+        )
+    return say(
+        f"{yours} The chapter's falls by {percent(theirs)} between "
+        f"{fixed(best_printed.prompt_tokens)} and {fixed(printed[-1].prompt_tokens)}."
+    )
+
+
+def why_size_differs(run: Run) -> Markdown:
+    """What transfers between machines and what does not, on these numbers."""
+    rows = lines(run)
+    short, long = rows[0], rows[-1]
+    printed = reference.prefill_decode()
+    slower = all(line.ratio.median > 1 for line in rows)
+    sign = (
+        "The sign is the chapter's: on every row a token takes longer to write than to read."
+        if slower
+        else "Not even the sign is the chapter's on every row: look at the flags of your run."
+    )
+    return say(
+        f"{sign} The size is your own: {fixed(short.ratio.median, 1)}× at "
+        f"{fixed(short.prompt_tokens.median)} tokens and {fixed(long.ratio.median, 1)}× at "
+        f"{fixed(long.prompt_tokens.median)}, where the chapter has "
+        f"{fixed(printed[0].ratio, 1)}× and {fixed(printed[-1].ratio, 1)}×."
+    )
+
+
+def _ratio_as_printed(line: Condition) -> float:
+    """The ratio formed as the chapter forms it: printed rate over printed rate."""
+    return line.prefill_rate.median / line.decode_rate_raw.median
+
+
+def _paired(run: Run) -> list[tuple[Condition, PrintedRates]]:
+    """Conditions with the chapter's row of the same length."""
+    printed = {row.prompt_tokens: row for row in reference.prefill_decode()}
+    return [(line, printed[line.asked]) for line in lines(run) if line.asked in printed]

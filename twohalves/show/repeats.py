@@ -1,0 +1,140 @@
+"""What repeats are for: the noisy row, the single shot, the control, the N - 1 steps."""
+
+from __future__ import annotations
+
+from IPython.display import Markdown
+
+from twohalves.formulas import decode_steps
+from twohalves.runs import Condition, Run, condition_of, derive, reference
+from twohalves.runs.reference import claim
+from twohalves.show.markdown import fold, say, table
+from twohalves.show.numbers import fixed, percent, seconds, significant
+from twohalves.show.rates import lines
+from twohalves.stats import median_interval
+
+
+def shortest_row(run: Run) -> Markdown:
+    """Why the shortest prompt looks slow: a fixed cost that few tokens must carry."""
+    short, best = lines(run)[0], max(lines(run), key=lambda line: line.prefill_rate.median)
+    if short is best:
+        return say(
+            f"In your run the shortest prompt is the fastest row, "
+            f"{significant(short.prefill_rate.median)} tok/s: whatever your server spends on each "
+            f"request, it does not show in {fixed(short.prompt_tokens.median)} tokens."
+        )
+    tokens = short.prompt_tokens.median
+    extra = short.prefill_s.median - tokens / best.prefill_rate.median
+    printed = reference.prefill_decode()[0]
+    return say(
+        f"Your {fixed(tokens)}-token row reads at {significant(short.prefill_rate.median)} tok/s, "
+        f"your {fixed(best.prompt_tokens.median)}-token row at "
+        f"{significant(best.prefill_rate.median)}. At that faster pace the short prompt would "
+        f"have taken {seconds(tokens / best.prefill_rate.median)}; it took "
+        f"{seconds(short.prefill_s.median)}. The difference, {seconds(extra)}, is paid once a "
+        f"request, however short. The chapter's shortest row shows the same: "
+        f"{fixed(printed.prefill_tok_s)} tok/s."
+    )
+
+
+def spreads(run: Run) -> Markdown:
+    """Spread of each row, prefill and decode apart."""
+    header = ["prompt tokens", "repeats", "prefill spread", "decode spread", "95% interval"]
+    rows = [
+        [
+            fixed(line.prompt_tokens.median),
+            fixed(line.prefill_rate.n),
+            percent(line.prefill_s.spread, 1) if line.prefill_s.n > 1 else "–",
+            percent(line.decode_rate.spread, 1) if line.decode_rate.n > 1 else "–",
+            _interval(line),
+        ]
+        for line in lines(run)
+    ]
+    caption = (
+        f"Run {run.id}. Spread is range over median, (largest − smallest) / median. The interval "
+        "is for the median prefill rate; with fewer than six repeats none can be claimed."
+    )
+    return table(header, rows, caption)
+
+
+def _interval(line: Condition) -> str:
+    found = median_interval([derive.prefill_rate(row) or 0.0 for row in line.rows])
+    if found is None:
+        return "none"
+    return f"{significant(found.low)}–{significant(found.high)} tok/s"
+
+
+def single_shot(run: Run) -> Markdown:
+    """What stopping after the first run would have printed, from the reader's own rows."""
+    repeated = [line for line in lines(run) if line.decode_rate.n > 1]
+    if not repeated:
+        return say("Your run asked each length once, so there is no second answer to compare.")
+    furthest = max(repeated, key=lambda line: abs(_first_off(line)))
+    first = derive.decode_rate(furthest.rows[0]) or 0.0
+    return say(
+        f"**Had you stopped after one run** you would have printed {significant(first)} decode "
+        f"tok/s on the {fixed(furthest.prompt_tokens.median)}-token row. "
+        f"The median of {fixed(furthest.decode_rate.n)} runs is "
+        f"{significant(furthest.decode_rate.median)}, so the first was off by "
+        f"{percent(abs(_first_off(furthest)), 1)}. That is the worst of your first answers. "
+        f"The chapter's worst was larger: {fixed(claim('single_shot_decode'))} once, "
+        f"{fixed(claim('repeated_decode'))} with {fixed(claim('repeats'))} runs."
+    )
+
+
+def _first_off(line: Condition) -> float:
+    first = derive.decode_rate(line.rows[0]) or 0.0
+    return first / line.decode_rate.median - 1
+
+
+def separate_medians(run: Run) -> Markdown:
+    """Dividing one median by another need not give the third."""
+    widest = max(lines(run), key=lambda line: abs(_divided(line) / line.prefill_rate.median - 1))
+    printed = reference.prefill_decode()[0]
+    quotient = printed.prompt_tokens / printed.prefill_s
+    return say(
+        f"Each column is a median of its own. On your {fixed(widest.asked)}-token row "
+        f"{fixed(widest.prompt_tokens.median)} tokens over {seconds(widest.prefill_s.median)} "
+        f"would be {significant(_divided(widest))} tok/s, and the median rate is "
+        f"{significant(widest.prefill_rate.median)}. The chapter's first row: "
+        f"{fixed(printed.prompt_tokens)} over {fixed(printed.prefill_s, 3)} s is "
+        f"{fixed(quotient)}, printed beside {fixed(printed.prefill_tok_s)}."
+    )
+
+
+def _divided(line: Condition) -> float:
+    return line.prompt_tokens.median / line.prefill_s.median
+
+
+def control(run: Run) -> Markdown:
+    """How steady the machine was: one request shape, asked from start to end."""
+    rows = run.controls()
+    if len(rows) < 2:
+        return say("This run holds fewer than two controls, so it cannot tell whether it drifted.")
+    line = condition_of(int(rows[0].condition), rows)
+    return say(
+        f"**The control**, about {fixed(line.asked)} tokens in and "
+        f"{fixed(line.output_tokens.median)} out with new text each time, was asked "
+        f"{fixed(len(rows))} times from start to end. Prefill held to "
+        f"{percent(line.prefill_rate.spread, 1)} and decode to "
+        f"{percent(line.decode_rate.spread, 1)}, range over median. The chapter's control held "
+        f"to {fixed(claim('canary_drift_pct'), 1)}% over {fixed(claim('canary_count'))} calls; "
+        "it does not say of which timing."
+    )
+
+
+def one_step_fewer(run: Run) -> Markdown:
+    """N tokens are N - 1 steps, and what counting N does to a rate. In a fold."""
+    line = lines(run)[0]
+    tokens = int(line.output_tokens.median)
+    steps = decode_steps(tokens)
+    return fold(
+        "Why this book's decode rate is a little lower than your tool's",
+        f"Prefill ends with the probabilities of the next token. So the first of "
+        f"{fixed(tokens)} tokens is there when decode begins, and decode takes {fixed(steps)} "
+        f"steps. Tools that divide all {fixed(tokens)} tokens by the time of {fixed(steps)} "
+        f"steps print a rate {percent(tokens / steps - 1, 1)} too high.",
+        f"On your {fixed(line.prompt_tokens.median)}-token row: "
+        f"{significant(line.decode_rate_raw.median)} tok/s counted that way, "
+        f"{significant(line.decode_rate.median)} tok/s by steps. This book shows the second, "
+        "and the first only where it stands beside the chapter's table.",
+    )

@@ -1,0 +1,60 @@
+"""Small drawings as SVG text: real letters, a title for screen readers, colors that follow the page.
+
+On the site the colors come from the page's variables, light and dark. Where an SVG is shown as
+a picture and cannot see the page (JupyterLab, GitHub), the fallbacks here are used; they are
+chosen to be legible on white and on black.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+INK = "var(--th-ink, #767676)"
+FAINT = "var(--th-faint, #8c8c8c)"
+PREFILL = "var(--th-prefill, #3d7ab8)"
+DECODE = "var(--th-decode, #cc5a50)"
+ON_COLOR = "var(--th-on-color, #ffffff)"
+FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
+
+
+def drawing(width: int, height: int, title: str, parts: Sequence[str]) -> str:
+    """A whole SVG.
+
+    Args:
+        width: of the drawing, in its own units and in pixels where there is room.
+        height: likewise.
+        title: what the picture shows, for those who cannot see it.
+        parts: shapes, back to front.
+    """
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" font-family="{FONT}" font-size="14">'
+        f"<title>{html.escape(title)}</title>{''.join(parts)}</svg>"
+    )
+
+
+def box(x: float, y: float, width: float, height: float, fill: str) -> str:
+    """A filled rectangle."""
+    return (
+        f'<rect x="{_short(x)}" y="{_short(y)}" width="{_short(width)}" '
+        f'height="{_short(height)}" rx="2" fill="{fill}"/>'
+    )
+
+
+def label(x: float, y: float, text: str, *, fill: str = INK, anchor: str = "start") -> str:
+    """A line of text; y is its baseline."""
+    return (
+        f'<text x="{_short(x)}" y="{_short(y)}" fill="{fill}" '
+        f'text-anchor="{anchor}">{html.escape(text)}</text>'
+    )
+
+
+def stroke(points: Sequence[tuple[float, float]], color: str = FAINT) -> str:
+    """A thin line through points."""
+    through = " ".join(f"{_short(x)},{_short(y)}" for x, y in points)
+    return f'<polyline points="{through}" fill="none" stroke="{color}" stroke-width="1.5"/>'
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
