@@ -441,3 +441,16 @@ class NotLoopback(TwoHalvesError):
             f"The built-in server answers this machine only, and {host} is not a loopback address."
         )
         self.next_step = "Use `--host 127.0.0.1`, or leave it out."
+
+
+class VariableUnusable(TwoHalvesError):
+    """An environment variable holds something that it cannot mean."""
+
+    def __init__(self, name: str, value: str) -> None:
+        super().__init__(name, value)
+        self.what = f"The environment variable {name} is set to {value!r}, which means nothing."
+        self.next_step = (
+            f"Unset {name}, or give it a value such as "
+            + {"OLLAMA_KEEP_ALIVE": "5m", "OLLAMA_CONTEXT_LENGTH": "4096"}.get(name, "builtin")
+            + "."
+        )

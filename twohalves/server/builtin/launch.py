@@ -1,0 +1,156 @@
+"""Starting and stopping the built-in server."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+import os
+import pathlib
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Mapping
+
+from twohalves.errors import EngineMissing, NotLoopback, PortTaken, RequestRefused
+from twohalves.errors import VariableUnusable
+from twohalves.server.builtin.durations import FOREVER, keep_alive_seconds, parse_duration
+from twohalves.server.builtin.engine import Engine
+from twohalves.server.builtin.generate import Generator
+from twohalves.server.builtin.listener import Listener, is_loopback_name
+from twohalves.server.builtin.model import read_model
+from twohalves.server.builtin.options import DEFAULT_NUM_CTX
+from twohalves.server.builtin.residence import Residence
+from twohalves.server.builtin.weights import installed_weights
+
+_KEEP_ALIVE_S = 300.0
+_WAIT_FOR_REQUESTS_S = 3.0
+
+Ready = Callable[[str], None]
+"""Called once with the URL when the server answers."""
+
+
+def serve(
+    host: str = "127.0.0.1",
+    port: int = 0,
+    model_path: pathlib.Path | None = None,
+    *,
+    ready: Ready = lambda _url: None,
+    stop: threading.Event | None = None,
+) -> None:
+    """Serve one model until SIGTERM, SIGINT or `stop`.
+
+    Reads OLLAMA_KEEP_ALIVE and OLLAMA_CONTEXT_LENGTH, and on purpose not OLLAMA_HOST: that
+    may name every interface of the machine.
+
+    Args:
+        host: a loopback address, or localhost.
+        port: 0 = a free one.
+        model_path: a GGUF file; None = the built-in model.
+        ready: called with the URL when the server answers.
+        stop: ends the server when set, from whichever thread.
+
+    Raises:
+        NotLoopback: the host could be reached from elsewhere.
+        PortTaken: something else listens there.
+        WeightsMissing: no file named, and the built-in model is not installed.
+        WeightsUnreadable: the file is no model.
+        EngineMissing: the engine is not installed.
+        VariableUnusable: one of the variables holds no duration or number.
+    """
+    address = _loopback_address(host)
+    version = _engine_version()
+    keep_alive, num_ctx = _defaults(os.environ)
+    model = read_model(pathlib.Path(model_path) if model_path else installed_weights())
+    residence = Residence(lambda settings: Engine(model.path, settings), keep_alive)
+    generator = Generator(model, residence, num_ctx)
+    try:
+        listener = Listener((address, port), model, residence, generator, version)
+    except (OSError, OverflowError) as error:
+        raise PortTaken(host, port, getattr(error, "strerror", None) or str(error)) from error
+    stop = stop or threading.Event()
+    with listener, _signals(stop):
+        threading.Thread(target=listener.serve_forever, daemon=True).start()
+        ready(_url(address, listener.server_address[1]))
+        while not stop.wait(3600):  # with a limit, or Windows delivers no Ctrl-C
+            pass
+        listener.shutdown()
+    if not residence.close(_WAIT_FOR_REQUESTS_S):
+        # The engine does not survive an ordinary exit while it computes.
+        logging.shutdown()
+        os._exit(0)
+
+
+def stop_at_end_of_input(stop: threading.Event) -> None:
+    """Set `stop` when standard input ends: the program that started this one is gone.
+
+    Works on every system, also when that program was killed.
+    """
+
+    def wait() -> None:
+        try:
+            while sys.stdin.buffer.read(1):
+                pass
+        finally:
+            stop.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _loopback_address(host: str) -> str:
+    name = host.strip("[]").lower()
+    if not is_loopback_name(name):
+        raise NotLoopback(host)
+    if name.endswith("localhost"):
+        return "127.0.0.1"
+    return name
+
+
+def _url(address: str, port: int) -> str:
+    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
+
+
+def _engine_version() -> str:
+    try:
+        return f"xllamacpp {importlib.metadata.version('xllamacpp')}"
+    except importlib.metadata.PackageNotFoundError as error:
+        raise EngineMissing(str(error)) from error
+
+
+def _defaults(environ: Mapping[str, str]) -> tuple[float, int]:
+    """Seconds a model stays loaded, and tokens of its window, where a request does not say."""
+    name = "OLLAMA_KEEP_ALIVE"
+    try:
+        text = environ.get(name, "").strip()
+        keep_alive = _KEEP_ALIVE_S if not text else _keep_alive(text)
+        name = "OLLAMA_CONTEXT_LENGTH"
+        num_ctx = int(environ.get(name, "").strip() or DEFAULT_NUM_CTX)
+    except (ValueError, RequestRefused) as error:
+        raise VariableUnusable(name, environ[name]) from error
+    return keep_alive, num_ctx if num_ctx > 0 else DEFAULT_NUM_CTX
+
+
+def _keep_alive(text: str) -> float:
+    """Unlike in a request, a bare number in the variable is allowed and means seconds."""
+    try:
+        return keep_alive_seconds(int(text))
+    except ValueError:
+        return FOREVER if parse_duration(text) < 0 else parse_duration(text)
+
+
+class _signals:  # noqa: N801  # reads as a with-statement's subject
+    """SIGTERM and SIGINT set an event; what was there before comes back afterwards."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return  # only the main thread may; the caller has the event
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, lambda *_: self._stop.set())
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]  # it came from there

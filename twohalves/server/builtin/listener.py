@@ -1,0 +1,298 @@
+"""The HTTP side: paths, methods, headers, status codes; who may ask, and who has left."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import ipaddress
+import logging
+import select
+import socket
+import socketserver
+import sys
+import threading
+import time
+import urllib.parse
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from typing import Any
+
+from twohalves.errors import RequestRefused, TwoHalvesError
+from twohalves.server.builtin import replies
+from twohalves.server.builtin.generate import Generator
+from twohalves.server.builtin.model import ServedModel
+from twohalves.server.builtin.requests import read_fields, read_generate, read_json
+from twohalves.server.builtin.residence import Residence
+
+GREETING = "Two Halves built-in server (llama.cpp) is running"
+VERSION = "twohalves-builtin"
+"""Not a number, so that nobody takes it for a version of Ollama."""
+
+_LARGEST_BODY = 32 * 2**20
+_PATHS = {
+    "/": ("GET", "HEAD"),
+    "/api/version": ("GET", "HEAD"),
+    "/api/tags": ("GET", "HEAD"),
+    "/api/ps": ("GET",),
+    "/api/show": ("POST",),
+    "/api/generate": ("POST",),
+}
+_log = logging.getLogger(__name__)
+
+
+class Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """Listens on one loopback address; a thread a connection."""
+
+    daemon_threads = True
+    request_queue_size = 64
+    # on Windows this flag would let two programs share the port
+    allow_reuse_address = sys.platform != "win32"
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        model: ServedModel,
+        residence: Residence,
+        generator: Generator,
+        engine_version: str,
+    ) -> None:
+        """Bind the address.
+
+        Raises:
+            OSError: the port is in use.
+        """
+        self.model, self.residence, self.generator = model, residence, generator
+        self.engine_version = engine_version
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        super().__init__(address, Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
+        """A broken connection is a client that left; anything else goes to the log."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            _log.error("request failed", exc_info=error)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers the requests of one connection."""
+
+    server: Listener
+    protocol_version = "HTTP/1.1"
+    timeout = 60  # seconds without a byte, reading or writing
+    disable_nagle_algorithm = True
+    error_content_type = "text/plain"
+    error_message_format = "%(code)d %(message)s"
+
+    def do_GET(self) -> None:  # noqa: N802  # the base class calls it so
+        """Answer GET, and by the aliases below every other method."""
+        arrived_ns = time.perf_counter_ns()
+        self._streams = False
+        try:
+            self._dispatch(arrived_ns)
+        except RequestRefused as refusal:
+            self._fail(refusal.status, refusal.text)
+        except TwoHalvesError as error:
+            self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, error.what)
+        except OSError:
+            self.close_connection = True  # the client left
+        except Exception:
+            _log.exception("request failed")
+            self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error of the built-in server")
+
+    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET  # noqa: N815
+
+    def version_string(self) -> str:
+        """What the Server header says."""
+        return VERSION
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """One line a request, into the log."""
+        _log.info(format, *args)
+
+    def _dispatch(self, arrived_ns: int) -> None:
+        if not self._is_local():
+            self.close_connection = True  # its body is not read
+            self._send(HTTPStatus.FORBIDDEN, b"", "")
+            return
+        body = self._body()
+        path = urllib.parse.urlsplit(self.path).path
+        allowed = _PATHS.get(path)
+        if allowed is None:
+            self._send(HTTPStatus.NOT_FOUND, b"404 page not found", "text/plain")
+        elif self.command == "OPTIONS":
+            self._send(HTTPStatus.NO_CONTENT, b"", "", _preflight(allowed))
+        elif self.command not in allowed:
+            headers = {"Allow": ", ".join(allowed)}
+            text = b"405 method not allowed"
+            self._send(HTTPStatus.METHOD_NOT_ALLOWED, text, "text/plain", headers)
+        else:
+            self._answer(path, body, arrived_ns)
+
+    def _answer(self, path: str, body: bytes, arrived_ns: int) -> None:
+        served = self.server
+        if path == "/":
+            self._send(HTTPStatus.OK, GREETING.encode(), "text/plain; charset=utf-8")
+        elif path == "/api/version":
+            self._reply({"version": VERSION, "engine": f"llama.cpp ({served.engine_version})"})
+        elif path == "/api/tags":
+            self._reply({"models": [served.model.tag()]})
+        elif path == "/api/ps":
+            self._reply({"models": self._loaded()})
+        elif path == "/api/show":
+            self._reply(self._show(body))
+        else:
+            self._generate(body, arrived_ns)
+
+    def _loaded(self) -> list[dict[str, Any]]:
+        resident = self.server.residence.resident()
+        if resident is None:
+            return []
+        expires_at = replies.timestamp(resident.expires_at_ns)
+        return [self.server.model.loaded(resident.settings.num_ctx, expires_at)]
+
+    def _show(self, body: bytes) -> dict[str, Any]:
+        given = read_fields(read_json(body, "ShowRequest"), "ShowRequest")
+        name = given.get("model") or given.get("name")
+        if not name:
+            raise RequestRefused(400, "model is required")
+        if not self.server.model.answers_to(name):
+            raise RequestRefused(404, f"model '{name}' not found")
+        return self.server.model.show(verbose=given.get("verbose", False))
+
+    def _generate(self, body: bytes, arrived_ns: int) -> None:
+        asked = read_generate(read_json(body, "GenerateRequest"))
+        records = self.server.generator.answer(asked, arrived_ns, self._watch)
+        with contextlib.closing(records):
+            first = next(records)
+            if first["done"] or not asked.stream or "_debug_info" in first:
+                self._reply(first)
+                return
+            self._begin_stream(first)
+            for record in records:
+                self._chunk(record)
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _begin_stream(self, record: dict[str, Any]) -> None:
+        self.send_response(HTTPStatus.OK)
+        self._own_headers("application/x-ndjson", {"Transfer-Encoding": "chunked"})
+        self._streams = True
+        self._headers_buffer.append(b"\r\n")
+        head = b"".join(self._headers_buffer)
+        self._headers_buffer = []
+        self.wfile.write(head + _chunked(record))  # headers and first token in one packet
+
+    def _chunk(self, record: dict[str, Any]) -> None:
+        self.wfile.write(_chunked(record))
+
+    def _reply(self, record: dict[str, Any], status: int = HTTPStatus.OK) -> None:
+        self._send(status, replies.encode(record), "application/json; charset=utf-8")
+
+    def _fail(self, status: int, text: str) -> None:
+        """An error record; inside a stream its last line, for the status is long gone."""
+        with contextlib.suppress(OSError):
+            if self._streams:
+                self.wfile.write(_chunked({"error": text}) + b"0\r\n\r\n")
+            else:
+                self._reply({"error": text}, status)
+
+    def _send(
+        self, status: int, body: bytes, media_type: str, headers: dict[str, str] | None = None
+    ) -> None:
+        self.send_response(status)
+        length = {} if status == HTTPStatus.NO_CONTENT else {"Content-Length": str(len(body))}
+        self._own_headers(media_type, length | (headers or {}))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _own_headers(self, media_type: str, headers: dict[str, str]) -> None:
+        if media_type:
+            self.send_header("Content-Type", media_type)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        origin = self.headers.get("Origin")
+        if origin and _is_loopback_origin(origin):
+            self.send_header("Access-Control-Allow-Origin", origin)
+            self.send_header("Vary", "Origin")
+
+    def _is_local(self) -> bool:
+        """False for a page or a name from elsewhere, whatever address it came by."""
+        hosts = self.headers.get_all("Host") or []
+        origin = self.headers.get("Origin")
+        return (
+            len(hosts) == 1
+            and is_loopback_name(_hostname(f"//{hosts[0]}"))
+            and (origin is None or _is_loopback_origin(origin))
+        )
+
+    def _body(self) -> bytes:
+        """The request's body.
+
+        Raises:
+            RequestRefused: too long, or its length is not said.
+        """
+        length = self.headers.get("Content-Length", "0").strip()
+        if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdigit()):
+            self.close_connection = True
+            raise RequestRefused(411, "the built-in server wants a Content-Length")
+        if len(length) > 12 or int(length) > _LARGEST_BODY:
+            self.close_connection = True
+            raise RequestRefused(413, f"request body too large (limit {_LARGEST_BODY} bytes)")
+        return self.rfile.read(int(length))
+
+    @contextlib.contextmanager
+    def _watch(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Call `stop` when the client leaves while the engine is still computing."""
+        mine, wake = socket.socketpair()
+        thread = threading.Thread(target=self._await_leaving, args=(mine, stop), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            wake.close()
+            thread.join()
+            mine.close()
+
+    def _await_leaving(self, finished: socket.socket, stop: Callable[[], None]) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            readable, _, _ = select.select([self.connection, finished], [], [])
+            if finished not in readable and not self.connection.recv(1, socket.MSG_PEEK):
+                stop()
+
+
+def is_loopback_name(name: str | None) -> bool:
+    """True for localhost and the loopback addresses."""
+    if name is None:
+        return False
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_loopback_origin(origin: str) -> bool:
+    return origin.startswith(("http://", "https://")) and is_loopback_name(_hostname(origin))
+
+
+def _hostname(url: str) -> str | None:
+    try:
+        return urllib.parse.urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def _chunked(record: dict[str, Any]) -> bytes:
+    line = replies.encode(record) + b"\n"
+    return b"%x\r\n%s\r\n" % (len(line), line)
+
+
+def _preflight(allowed: tuple[str, ...]) -> dict[str, str]:
+    return {
+        "Access-Control-Allow-Methods": ",".join(allowed),
+        "Access-Control-Allow-Headers": "Authorization,Content-Type,User-Agent,Accept",
+        "Access-Control-Max-Age": "43200",
+    }

@@ -1,0 +1,196 @@
+"""The one model that is served, as /api/tags, /api/show and /api/ps describe it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from twohalves.server.builtin.gguf_header import Header, read_header
+from twohalves.server.builtin.replies import timestamp
+
+_CHATML = "<|im_start|>"
+_CHATML_TEMPLATE = (
+    "{{- range .Messages }}<|im_start|>{{ .Role }}\n{{ .Content }}<|im_end|>\n"
+    "{{ end }}<|im_start|>assistant\n"
+)
+_F16_BYTES = 2
+_HIDDEN = frozenset({"tokenizer.chat_template", "general.name"})
+"""Keys that Ollama does not repeat in model_info."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModel:
+    """A model file and what is known about it."""
+
+    path: pathlib.Path
+    """The GGUF file."""
+    name: str
+    """As clients ask for it, with its tag."""
+    header: Header
+    """What the file says about itself."""
+    digest: str
+    """SHA-256 of the file, hexadecimal."""
+    size: int
+    """Bytes of the file."""
+    modified_at: str
+    """Time of the file's last change."""
+
+    @property
+    def trained_ctx(self) -> int | None:
+        """Longest window the model was trained for, in tokens; None = the file does not say."""
+        length = self.header.own("context_length")
+        return length if isinstance(length, int) else None
+
+    @property
+    def is_chatml(self) -> bool:
+        """True if conversations are marked as ChatML, which is rendered here."""
+        return _CHATML in str(self.header.metadata.get("tokenizer.chat_template", ""))
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """Texts that end an answer unless the request names others."""
+        return (_CHATML, "<|im_end|>") if self.is_chatml else ()
+
+    def answers_to(self, name: str) -> bool:
+        """True if a client's name means this model; a name without tag means `latest`."""
+        asked = name.lower() if ":" in name.rpartition("/")[2] else f"{name.lower()}:latest"
+        return asked == self.name
+
+    def tag(self) -> dict[str, Any]:
+        """Its entry in /api/tags."""
+        return {
+            "name": self.name,
+            "model": self.name,
+            "modified_at": self.modified_at,
+            "size": self.size,
+            "digest": self.digest,
+            "details": self._details(),
+        }
+
+    def loaded(self, num_ctx: int, expires_at: str) -> dict[str, Any]:
+        """Its entry in /api/ps while loaded.
+
+        Args:
+            num_ctx: window in tokens.
+            expires_at: when it will be unloaded.
+        """
+        return {
+            "name": self.name,
+            "model": self.name,
+            "size": self._bytes_loaded(num_ctx),
+            "digest": self.digest,
+            "details": self._details(),
+            "expires_at": expires_at,
+            "size_vram": 0,
+            "context_length": num_ctx,
+        }
+
+    def show(self, *, verbose: bool) -> dict[str, Any]:
+        """The answer of /api/show.
+
+        Args:
+            verbose: with the arrays; else they are null, as in Ollama.
+        """
+        template = _CHATML_TEMPLATE
+        if not self.is_chatml:
+            template = str(self.header.metadata.get("tokenizer.chat_template", "{{ .Prompt }}"))
+        parameters = [f"{'stop':<30} {json.dumps(stop)}" for stop in self.stops]
+        return {
+            "modelfile": self._modelfile(template),
+            **({"parameters": "\n".join(parameters)} if parameters else {}),
+            "template": template,
+            "details": self._details(),
+            "model_info": self._model_info(verbose=verbose),
+            "tensors": [
+                {"name": tensor.name, "type": tensor.type, "shape": list(tensor.shape)}
+                for tensor in self.header.tensors
+            ],
+            "capabilities": ["completion"],
+            "modified_at": self.modified_at,
+        }
+
+    def _modelfile(self, template: str) -> str:
+        lines = [f"FROM {self.name}", f"TEMPLATE {json.dumps(template, ensure_ascii=False)}"]
+        return "\n".join([*lines, *(f"PARAMETER stop {stop}" for stop in self.stops), ""])
+
+    def _model_info(self, *, verbose: bool) -> dict[str, Any]:
+        info = {**self.header.metadata, "general.parameter_count": self.header.parameter_count}
+        return {
+            key: None if isinstance(value, list) and not verbose else value
+            for key, value in sorted(info.items())
+            if key not in _HIDDEN
+        }
+
+    def _details(self) -> dict[str, Any]:
+        family = self.header.architecture
+        return {
+            "parent_model": "",
+            "format": "gguf",
+            "family": family,
+            "families": [family],
+            "parameter_size": _short(self.header.parameter_count),
+            "quantization_level": self.header.quantization,
+        }
+
+    def _bytes_loaded(self, num_ctx: int) -> int:
+        """Weights and a full cache at two bytes a number; the file's size if keys are missing."""
+        per_token = cache_bytes_per_token(self.header)
+        if per_token is None:
+            return self.size
+        return self.size - self.header.data_offset + num_ctx * per_token
+
+
+def cache_bytes_per_token(header: Header) -> int | None:
+    """Bytes of keys and values that one token of context takes, at f16.
+
+    2 · Σ over layers of (KV heads) · (key width + value width) / 2 numbers of 2 bytes; None if
+    the file lacks the keys.
+    """
+    layers, heads = header.own("block_count"), header.own("attention.head_count")
+    width = header.own("embedding_length")
+    if not layers or not heads or not width or isinstance(heads, list):
+        return None
+    kv_heads = header.own("attention.head_count_kv") or heads
+    per_layer = kv_heads if isinstance(kv_heads, list) else [kv_heads] * layers
+    key = header.own("attention.key_length") or width // heads
+    value = header.own("attention.value_length") or width // heads
+    return int(sum(per_layer) * (key + value) * _F16_BYTES)
+
+
+def read_model(path: pathlib.Path) -> ServedModel:
+    """Read all that is told about a model file.
+
+    Raises:
+        WeightsUnreadable: not a readable GGUF file.
+    """
+    header = read_header(path)
+    status = path.stat()
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return ServedModel(
+        path=path,
+        name=_name(path, header),
+        header=header,
+        digest=digest,
+        size=status.st_size,
+        modified_at=timestamp(status.st_mtime_ns),
+    )
+
+
+def _name(path: pathlib.Path, header: Header) -> str:
+    """Base name and size from the file's metadata, else the file's own name."""
+    base = header.metadata.get("general.basename")
+    size = header.metadata.get("general.size_label")
+    text = f"{base}:{size}" if base and size else f"{path.stem}:latest"
+    return re.sub(r"[^a-z0-9._:-]+", "-", text.lower()).strip("-")
+
+
+def _short(count: int) -> str:
+    for size, letter in ((1e9, "B"), (1e6, "M"), (1e3, "K")):
+        if count >= size:
+            return f"{count / size:.{1 if letter == 'B' else 2}f}{letter}"
+    return str(count)
