@@ -20,7 +20,7 @@ VERBS = {
     "clean": "remove what can be made again; never a run",
 }
 
-ALONE = frozenset({"preview", "clean"})
+ALONE = frozenset({"clean"})
 """Verbs that need nothing installed."""
 
 
@@ -36,9 +36,9 @@ class Options(argparse.Namespace):
     model: str | None
     """measure: a model's name; serve: a GGUF file; None = chosen by the rules."""
     host: str | None
-    """measure: the server's URL, None = found by the rules; serve, preview: listen on this."""
+    """measure: the server's URL, None = found by the rules; serve: the address to listen on."""
     port: int | None
-    """serve, preview: port to listen on; None = the verb's own choice."""
+    """serve, preview: port to listen on; None = a free one."""
     resume: str | None
     """measure: id of the run to go on with; None = a new run or the last unfinished one."""
     out: str | None
@@ -95,11 +95,10 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         for name, text in VERBS.items()
     }
     _measure(verbs["measure"])
-    _listen(verbs["serve"], port_help="port to listen on; without it, a free one")
-    verbs["serve"].add_argument(
-        "--model", metavar="FILE", help="a GGUF file; without it, the built-in model"
+    _serve(verbs["serve"])
+    verbs["preview"].add_argument(
+        "--port", type=_port, metavar="N", help="port to listen on; without it, a free one"
     )
-    _listen(verbs["preview"], port_help="port to listen on; without it, 8000 or else a free one")
     verbs["edition"].add_argument(
         "--run", metavar="ID", help="re-execute in replay of this run first and store the outputs"
     )
@@ -128,11 +127,16 @@ def _measure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _listen(parser: argparse.ArgumentParser, *, port_help: str) -> None:
+def _serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)"
     )
-    parser.add_argument("--port", type=_port, help=port_help)
+    parser.add_argument(
+        "--port", type=_port, default=11434, metavar="N", help="port to listen on (default: 11434)"
+    )
+    parser.add_argument(
+        "--model", metavar="FILE", help="a GGUF file; without it, the built-in model"
+    )
 
 
 def _port(text: str) -> int:

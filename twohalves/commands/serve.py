@@ -8,9 +8,6 @@ from twohalves.bootstrap import BUILTIN, MODEL, Environment
 from twohalves.commands.exits import Exit
 from twohalves.commands.parser import Options
 
-USUAL_PORT = 11434
-"""Ollama's own, so that every client finds it without a word."""
-
 
 def run(options: Options) -> Exit:
     """Serve the built-in model, or the file that was named."""
@@ -22,5 +19,5 @@ def run(options: Options) -> Exit:
     from twohalves.server.builtin import serve  # noqa: PLC0415
 
     model = None if options.model is None else Path(options.model)
-    serve(options.host or "127.0.0.1", USUAL_PORT if options.port is None else options.port, model)
+    serve(options.host or "127.0.0.1", options.port or 0, model)
     return Exit.DONE
