@@ -17,6 +17,22 @@ def lines(run: Run) -> tuple[Condition, ...]:
     return conditions(run, EXPERIMENT)
 
 
+def design(run: Run) -> Markdown:
+    """How this run was measured, in one paragraph."""
+    rows = lines(run)
+    repeated = [line for line in rows if line.prefill_s.n > 1]
+    once = [fixed(line.asked) for line in rows if line.prefill_s.n == 1]
+    most = max(line.prefill_s.n for line in rows)
+    lonely = f" The length {', '.join(once)} was asked once." if once and repeated else ""
+    return say(
+        f"{fixed(len(rows))} prompt lengths from {fixed(rows[0].asked)} to "
+        f"{fixed(rows[-1].asked)} tokens, {fixed(rows[0].output_tokens.median)} tokens of answer, "
+        f"up to {fixed(most)} repeats each.{lonely} Beside them {fixed(len(run.controls()))} "
+        f"controls, and {fixed(sum(row.role == 'warmup' for row in run.timings))} warm-ups that "
+        "were counted and dropped."
+    )
+
+
 def own_table(run: Run) -> Markdown:
     """The run's own rates: corrected decode, ratio within a request, repeats."""
     header = ["prompt tokens", "repeats", "prefill", "prefill tok/s", "decode tok/s", "ratio"]
