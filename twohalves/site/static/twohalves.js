@@ -280,9 +280,7 @@
     rows.forEach(listen);
     var buttons = spec.presets.map(function (preset) { return button(preset.label, preset.values); });
     element.appendChild(make("div", { "class": "th-panel", role: "group", "aria-label": spec.title }, [
-      make("p", { "class": "th-title", text: spec.title }),
-      make("p", { "class": "th-rates", text: "Rates: prefill " + significant(rates.prefill_tok_s, 3) + ", decode " +
-        significant(rates.decode_tok_s, 3) + " tokens per second" + (rates.source ? " (" + rates.source + ")" : "") + "." })
+      make("p", { "class": "th-title", text: spec.title })
     ].concat(rows.map(function (row) { return row.node; }),
       [make("div", { "class": "th-outcome" }, [picture.node, results.node]), live,
         make("div", { "class": "th-buttons" }, buttons.concat([button("Reset", start)]))])));

@@ -1,0 +1,74 @@
+"""What both renderers leave undone for readers who use a keyboard or a screen reader."""
+
+from __future__ import annotations
+
+from bs4 import BeautifulSoup
+from bs4.element import Tag
+
+# Lines longer than this scroll on a narrow screen: the box must then take the keyboard's focus.
+_LONG_LINE = 40
+_WIDE_COLUMNS = 5
+_NAVIGATION = (
+    ("#quarto-sidebar", "Pages of the book"),
+    ("#TOC", "On this page"),
+    (".page-navigation", "Previous and next page"),
+    (".quarto-title-breadcrumbs", "Where this page is"),
+    (".quarto-page-breadcrumbs", "Where this page is, short"),
+    (".quarto-secondary-nav", "Small screen"),
+)
+
+
+def mend(soup: BeautifulSoup) -> None:
+    """Mend names, roles and focus of a page."""
+    _name_navigation(soup)
+    _toggles(soup)
+    for pre in soup.select("main pre"):
+        if any(len(line) > _LONG_LINE for line in pre.get_text().splitlines()):
+            pre["tabindex"] = "0"
+    tables = [t for t in soup.select("main table") if not t.find_parent("table")]
+    for number, table in enumerate(tables, 1):
+        _box_table(soup, table, number)
+
+
+def _name_navigation(soup: BeautifulSoup) -> None:
+    """Two landmarks of a kind need different names."""
+    seen: dict[str, int] = {}
+    for nav in soup.find_all("nav"):
+        name = str(nav.get("aria-label") or "")
+        for selector, given in _NAVIGATION:
+            if nav in soup.select(selector):
+                name = given
+                break
+        name = name or "Navigation"
+        seen[name] = seen.get(name, 0) + 1
+        nav["aria-label"] = name if seen[name] == 1 else f"{name} {seen[name]}"
+
+
+def _toggles(soup: BeautifulSoup) -> None:
+    """What opens and closes something is a button, also for the keyboard."""
+    for tag in soup.select("[data-bs-toggle=collapse]:not(button)"):
+        tag["role"] = "button"
+        if not tag.get("href"):
+            tag["tabindex"] = "0"
+    for tag in soup.select("a.quarto-color-scheme-toggle"):
+        tag["role"] = "button"
+        tag["aria-label"] = "Dark or light"
+    for tag in soup.select("button.code-copy-button"):
+        tag["aria-label"] = "Copy the code"
+
+
+def _box_table(soup: BeautifulSoup, table: Tag, number: int) -> None:
+    """A table scrolls in a box of its own, never the page; a wide one takes the focus."""
+    box = table.parent
+    if not (isinstance(box, Tag) and "sd-table" in (box.get("class") or [])):
+        box = table.wrap(soup.new_tag("div"))
+    box["class"] = ["th-table"]
+    rows = table.find_all("tr")
+    columns = max((len(row.find_all(["td", "th"])) for row in rows), default=0)
+    longest = max((len(row.get_text(" ", strip=True)) for row in rows), default=0)
+    if columns >= _WIDE_COLUMNS or longest > _LONG_LINE:
+        caption = table.find("caption")
+        name = caption.get_text(" ", strip=True) if isinstance(caption, Tag) else ""
+        box["tabindex"] = "0"
+        box["role"] = "region"
+        box["aria-label"] = f"Table {number}" + (f": {name}" if name else "")

@@ -1,0 +1,50 @@
+"""The whole way from sources to a site: stage, execute, store, render."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from twohalves.site.execute import execute, store_outputs
+from twohalves.site.render import Rendered, render
+from twohalves.site.stage import stage
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
+def build(
+    project: Path,
+    *,
+    run_id: str | None = None,
+    store: bool = False,
+    renderer: str | None = None,
+    say: Callable[[str], None] = _silent,
+) -> Rendered:
+    """Build the site into ``_site`` of the project.
+
+    Args:
+        project: the project's folder.
+        run_id: execute the notebooks in replay of this run first; None renders the outputs
+            that they hold.
+        store: also write the new outputs into the project's notebooks (promotes a run).
+        renderer: ``quarto`` or ``smalldocs``; None takes what is there.
+        say: called with one line before each step.
+
+    Raises:
+        TwoHalvesError: what went wrong and what to do; the site that stood before is kept.
+    """
+    with tempfile.TemporaryDirectory(prefix="twohalves-site-", ignore_cleanup_errors=True) as name:
+        staging = Path(name).resolve()
+        notebooks = stage(project, staging)
+        if run_id is not None:
+            for path in notebooks:
+                say(f"Executing notebooks/{path.name} in replay of {run_id}")
+                execute([path], staging, run_id)
+            if store:
+                for path in notebooks:
+                    store_outputs(project / "notebooks" / path.name, path)
+        say("Rendering the pages")
+        return render(staging, project / "_site", renderer=renderer)

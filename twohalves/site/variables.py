@@ -1,0 +1,94 @@
+"""Numbers in prose: ``{{< var claims.some_id >}}`` in a page is a row of data/claims.csv."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import re
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from pathlib import Path
+
+import yaml
+
+from twohalves.errors import SiteSourceMissing, VariableUnknown
+
+_USE = re.compile(r"(?<!\\)\{\{<\s*var\s+(\S+?)\s*>\}\}")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+
+
+def variables(project: Path) -> dict[str, dict[str, str]]:
+    """The numbers that pages may use, as they are printed.
+
+    Args:
+        project: the project's folder.
+
+    Returns:
+        ``{"claims": {id: text}}``; a claim without a value is not among them.
+
+    Raises:
+        SiteSourceMissing: there is no data/claims.csv.
+    """
+    path = project / "data" / "claims.csv"
+    if not path.is_file():
+        raise SiteSourceMissing("data/claims.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {
+        "claims": {
+            row["id"]: printed(row["value"], row["decimals_printed"])
+            for row in rows
+            if row["value"].strip()
+        }
+    }
+
+
+def printed(value: str, decimals: str) -> str:
+    """A value with as many decimals as the column says, and thousands separated.
+
+    Negative decimals mean "about": -3 prints to the thousand. What is not a number is printed
+    as it stands.
+
+    >>> printed("4247", "0"), printed("0.2", "2"), printed("2043", "-3"), printed("q8_0", "0")
+    ('4,247', '0.20', '2,000', 'q8_0')
+    """
+    try:
+        places = int(decimals)
+        rounded = Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    except (InvalidOperation, ValueError):
+        return value.strip()
+    return f"{rounded:,.{max(0, places)}f}"
+
+
+def check(page: str, text: str, known: dict[str, dict[str, str]]) -> None:
+    """Refuse a page that asks for a number nobody has: the renderers would print nothing.
+
+    Raises:
+        VariableUnknown: with the page, the name, and the names that are near.
+    """
+    names = {f"{group}.{name}" for group, values in known.items() for name in values}
+    for line in _outside_code(text):
+        for name in _USE.findall(line):
+            wanted = name.strip("\"'")
+            if wanted not in names:
+                near = difflib.get_close_matches(wanted, sorted(names), n=3, cutoff=0.6)
+                raise VariableUnknown(page, wanted, tuple(near))
+
+
+def _outside_code(text: str) -> list[str]:
+    lines, fence = [], ""
+    for line in text.splitlines():
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence):
+                fence = ""
+        elif mark:
+            fence = mark[1]
+        else:
+            lines.append(line)
+    return lines
+
+
+def write(folder: Path, known: dict[str, dict[str, str]]) -> None:
+    """Write the file that both renderers read such names from."""
+    text = yaml.safe_dump(known, allow_unicode=True, sort_keys=True)
+    (folder / "_variables.yml").write_text(text, encoding="utf-8")
