@@ -27,9 +27,9 @@ def run(options: Options) -> Exit:
 def provide_quarto() -> None:
     """Install Quarto if it is missing and can be had; it is tried once, for a minute at most."""
     environment = Environment()
-    if shutil.which("quarto", path=environment.variables()["PATH"]) is None:
-        if not environment.offer(QUARTO):
-            terminal.note("Quarto is not to be had here; smalldocs renders the same pages.")
+    there = shutil.which("quarto", path=environment.variables()["PATH"]) is not None
+    if not there and not environment.offer(QUARTO):
+        terminal.note("Quarto is not to be had here; smalldocs renders the same pages.")
 
 
 def closing(rendered: Rendered) -> str:

@@ -5,7 +5,6 @@ Never calls sudo or a system's package manager: what is missing is skipped, and 
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from twohalves import terminal
-from twohalves.bootstrap import QUARTO, TESTS, Environment
+from twohalves.bootstrap import TESTS, Environment
 from twohalves.commands import engine
 from twohalves.commands.exits import Exit
 from twohalves.commands.parser import Options
@@ -22,8 +21,6 @@ from twohalves.places import NOTEBOOKS, PROJECT
 from twohalves.runs.choose import VARIABLE, newest_sample
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-NO_TESTS = 5
-"""Pytest's exit code when it collected nothing."""
 
 
 def run(options: Options) -> Exit:
