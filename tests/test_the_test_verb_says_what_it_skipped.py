@@ -1,4 +1,4 @@
-"""The verb ``test`` runs notebooks and tests, ends with the worst code, and says what it skipped."""
+"""``test`` runs notebooks and tests, ends with the worst code, and says what it skipped."""
 
 import pytest
 
