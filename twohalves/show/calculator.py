@@ -12,12 +12,15 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.display import Markdown, display
 
 from twohalves.formulas.latency import Latency, crude_latency
 from twohalves.show.numbers import fixed, percent, seconds, significant
+
+if TYPE_CHECKING:
+    from ipywidgets import VBox
 
 _WORKSHEET = Path(__file__).resolve().parents[2] / "data" / "worksheet.json"
 _BAR_WIDTH = 600
@@ -104,7 +107,7 @@ def picture(prompt_tokens: int, output_tokens: int, rates: Rates) -> str:
     )
 
 
-def latency_sliders(rates: Rates, *, replay: bool = False) -> Any:
+def latency_sliders(rates: Rates, *, replay: bool = False) -> VBox | Markdown:
     """Show the two sliders that move the crude model's prediction.
 
     Args:
@@ -115,7 +118,9 @@ def latency_sliders(rates: Rates, *, replay: bool = False) -> Any:
     Returns:
         An ipywidgets box; in replay an ``IPython.display.Markdown``.
     """
-    return Markdown(_replayed(rates)) if replay else _live(rates)
+    if replay:
+        return Markdown(_replayed(rates))  # type: ignore[no-untyped-call]  # IPython's gap
+    return _live(rates)
 
 
 def _replayed(rates: Rates) -> str:
@@ -146,7 +151,7 @@ def _rates_line(rates: Rates) -> str:
     )
 
 
-def _live(rates: Rates) -> Any:
+def _live(rates: Rates) -> VBox:
     import ipywidgets  # noqa: PLC0415 — replay and tests of the words need no widgets
 
     rows, sliders = [], []
@@ -185,12 +190,12 @@ def _live(rates: Rates) -> Any:
     redraw()
     box = ipywidgets.VBox([ipywidgets.Label(_rates_line(rates)), *rows, outcome])
     box.add_class("th-calculator")
-    display(_Names())
+    display(_Names())  # type: ignore[no-untyped-call]  # IPython's gap
     return box
 
 
 class _Names:
-    """Gives the slider handles and number fields the accessible names that ipywidgets leaves out."""
+    """Gives slider handles and number fields the names that ipywidgets leaves out."""
 
     _SCRIPT = """
     (function name(tries) {

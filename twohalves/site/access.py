@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from bs4 import BeautifulSoup
+from typing import TYPE_CHECKING
+
 from bs4.element import Tag
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
 
 # Lines longer than this scroll on a narrow screen: the box must then take the keyboard's focus.
 _LONG_LINE = 40
@@ -62,7 +66,7 @@ def _box_table(soup: BeautifulSoup, table: Tag, number: int) -> None:
     box = table.parent
     if not (isinstance(box, Tag) and "sd-table" in (box.get("class") or [])):
         box = table.wrap(soup.new_tag("div"))
-    box["class"] = ["th-table"]
+    box["class"] = "th-table"
     rows = table.find_all("tr")
     columns = max((len(row.find_all(["td", "th"])) for row in rows), default=0)
     longest = max((len(row.get_text(" ", strip=True)) for row in rows), default=0)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
-
-from bs4 import BeautifulSoup
-from bs4.element import Tag
+from typing import TYPE_CHECKING, Any
 
 from twohalves.errors import CalculatorUnusable
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+    from bs4.element import Tag
 
 Worksheet = dict[str, Any]
 
@@ -41,7 +42,7 @@ def prepare(soup: BeautifulSoup, page: str, worksheet: Worksheet) -> None:
             known = ", ".join(sorted(worksheet)) or "none"
             raise CalculatorUnusable(page, name, f"data/worksheet.json describes {known}")
         _check_rates(place, page, name, spec)
-        place["class"] = ["th-calculator"]
+        place["class"] = "th-calculator"
         place.clear()
         place.append(_without_script(soup))
         if name not in written:
@@ -56,10 +57,15 @@ def _check_rates(place: Tag, page: str, name: str, spec: Worksheet) -> None:
         raise CalculatorUnusable(page, name, f"its rates are not JSON ({error})") from error
     for rate in spec["rates"]:
         value = rates.get(rate["id"]) if isinstance(rates, dict) else None
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not (math.isfinite(value) and value > 0):
+        if not _is_rate(value):
             reason = f"{rate['id']} must be a number above 0, got {value!r}"
             raise CalculatorUnusable(page, name, reason)
+
+
+def _is_rate(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return math.isfinite(value) and value > 0
 
 
 def _without_script(soup: BeautifulSoup) -> Tag:

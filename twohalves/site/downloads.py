@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bs4 import BeautifulSoup
 from bs4.element import Tag
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
 
 
 def copy(built: Path, staging: Path) -> None:

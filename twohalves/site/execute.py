@@ -7,13 +7,13 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
 
 from twohalves.errors import NotebookCellFailed, NotebookChanged, NotebookNotRun
 from twohalves.site.stage import plain
@@ -50,7 +50,7 @@ def execute(notebooks: Iterable[Path], staging: Path, run_id: str) -> list[Path]
     done = []
     for path in notebooks:
         name = path.relative_to(staging).as_posix()
-        notebook = nbformat.read(path, as_version=4)
+        notebook = _read(path)
         _run(notebook, name, path.parent, run_id)
         normalize(notebook)
         _write(notebook, path)
@@ -58,7 +58,7 @@ def execute(notebooks: Iterable[Path], staging: Path, run_id: str) -> list[Path]
     return done
 
 
-def _run(notebook: Any, name: str, folder: Path, run_id: str) -> None:
+def _run(notebook: NotebookNode, name: str, folder: Path, run_id: str) -> None:
     manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=_OwnKernel())
     client = NotebookClient(
         notebook,
@@ -91,7 +91,7 @@ def _environment(run_id: str) -> dict[str, str]:
     }
 
 
-def _failed(notebook: Any, name: str, error: CellExecutionError) -> NotebookCellFailed:
+def _failed(notebook: NotebookNode, name: str, error: CellExecutionError) -> NotebookCellFailed:
     """The error with its cell: the first one that holds an error output."""
     for cell in notebook.cells:
         outputs = cell.get("outputs", [])
@@ -101,7 +101,7 @@ def _failed(notebook: Any, name: str, error: CellExecutionError) -> NotebookCell
     return NotebookCellFailed(name, "(not known)", "", _ANSI.sub("", error.traceback))
 
 
-def normalize(notebook: Any) -> None:
+def normalize(notebook: NotebookNode) -> None:
     """Make outputs independent of chance: how a stream was cut, which widgets were made.
 
     Consecutive outputs of one stream become one; the order of different streams stays.
@@ -110,7 +110,7 @@ def normalize(notebook: Any) -> None:
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
-        merged: list[Any] = []
+        merged: list[NotebookNode] = []
         for out in cell.outputs:
             last = merged[-1] if merged else None
             if last is not None and _one_stream(last, out):
@@ -120,9 +120,8 @@ def normalize(notebook: Any) -> None:
         cell.outputs = merged
 
 
-def _one_stream(first: Any, second: Any) -> bool:
-    both = first.output_type == second.output_type == "stream"
-    return both and first.name == second.name
+def _one_stream(first: NotebookNode, second: NotebookNode) -> bool:
+    return bool(first.output_type == second.output_type == "stream" and first.name == second.name)
 
 
 def store_outputs(notebook: Path, executed: Path) -> None:
@@ -133,11 +132,10 @@ def store_outputs(notebook: Path, executed: Path) -> None:
     Raises:
         NotebookChanged: the two do not hold the same cells.
     """
-    kept, fresh = (nbformat.read(path, as_version=4) for path in (notebook, executed))
-    if [(c.cell_type, c.source) for c in kept.cells] != [
-        (c.cell_type, c.source) for c in fresh.cells
-    ]:
-        raise NotebookChanged(f"notebooks/{notebook.name}")
+    kept, fresh = _read(notebook), _read(executed)
+    sources = [[(cell.cell_type, cell.source) for cell in book.cells] for book in (kept, fresh)]
+    if sources[0] != sources[1]:
+        raise NotebookChanged(notebook.name)
     for cell, new in zip(kept.cells, fresh.cells, strict=True):
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = new.outputs, new.execution_count
@@ -145,8 +143,14 @@ def store_outputs(notebook: Path, executed: Path) -> None:
     _write(kept, notebook)
 
 
-def _write(notebook: Any, path: Path) -> None:
+def _read(path: Path) -> NotebookNode:
+    book: NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]  # its gap
+    return book
+
+
+def _write(notebook: NotebookNode, path: Path) -> None:
     """Write whole or not at all."""
     beside = path.with_name(f".{path.name}.part")
-    beside.write_text(nbformat.writes(notebook).rstrip("\n") + "\n", encoding="utf-8")
+    text: str = nbformat.writes(notebook)  # type: ignore[no-untyped-call]  # its gap
+    beside.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
     beside.replace(path)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from bs4 import BeautifulSoup
-from bs4.element import Tag
+
+if TYPE_CHECKING:
+    from bs4.element import Tag
 
 _PROLOG = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->", re.DOTALL)
 # The book's colors, as figures carry them, and the names under which a page may change them.
@@ -46,7 +49,7 @@ def inline(soup: BeautifulSoup, path: Path, built: Path) -> None:
 
 
 def _local(source: str, path: Path, built: Path) -> Path | None:
-    if not source.lower().endswith(".svg") or ":" in source.split("/")[0]:
+    if not source.lower().endswith(".svg") or ":" in source.split("/", maxsplit=1)[0]:
         return None
     file = (path.parent / unquote(source)).resolve()
     return file if file.is_file() and file.is_relative_to(built.resolve()) else None
@@ -64,10 +67,10 @@ def _keep_text(image: Tag, svg: Tag, soup: BeautifulSoup) -> None:
 
 def _own_ids(svg: Tag, prefix: str) -> None:
     """Figures made by one program name their parts alike; in one page ids must differ."""
-    names = {str(tag["id"]) for tag in svg.find_all(id=True)}
+    names = {str(tag["id"]) for tag in svg.select("[id]")}
     if svg.has_attr("id"):
         names.add(str(svg["id"]))
-    for tag in [svg, *svg.find_all(attrs=True)]:
+    for tag in [svg, *svg.select("*")]:
         for key, value in list(tag.attrs.items()):
             text = value if isinstance(value, str) else " ".join(value)
             if key == "id":
@@ -82,10 +85,10 @@ def _own_ids(svg: Tag, prefix: str) -> None:
 
 def _follow_page(svg: Tag) -> None:
     """Let the page's light and dark colors reach the figure, and let it shrink."""
-    for tag in [svg, *svg.find_all(attrs=True)]:
+    for tag in [svg, *svg.select("*")]:
         for key in ("fill", "stroke", "style"):
             if tag.has_attr(key):
                 tag[key] = _COLOR.sub(lambda m: _COLORS[m[0].lower()], str(tag[key]))
     for style in svg.find_all("style"):
         style.decompose()  # a style inside a figure would reach the whole page
-    svg["class"] = [*(svg.get("class") or []), "th-figure"]
+    svg["class"] = " ".join([*(svg.get("class") or []), "th-figure"])

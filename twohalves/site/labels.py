@@ -6,9 +6,12 @@ In a notebook these are plain quotes that read well anywhere; only the site give
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from bs4 import BeautifulSoup
 from bs4.element import NavigableString, Tag
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
 
 _BOXES = {
     "note": "note",
@@ -17,7 +20,7 @@ _BOXES = {
     "prediction": "prediction",
     "caution": "caution",
 }
-_DASH = re.compile(r"^\s*(?:—|–|--)\s*")  # noqa: RUF001 — the dashes that people type
+_DASH = re.compile(r"^\s*(?:—|–|--)\s*")
 _COLON = re.compile(r"^\s*[:.]\s*")
 
 
@@ -36,7 +39,7 @@ def place(soup: BeautifulSoup) -> None:
             _definition(quote, name)
     main = soup.find("main")
     if isinstance(main, Tag) and main.find(class_="th-term"):
-        main["class"] = [*(main.get("class") or []), "th-has-terms"]
+        main["class"] = " ".join([*(main.get("class") or []), "th-has-terms"])
 
 
 def _label(paragraph: Tag | None) -> Tag | None:
@@ -57,9 +60,9 @@ def _after(label: Tag) -> str:
 
 def _box(quote: Tag, label: Tag, kind: str) -> None:
     quote.name = "div"
-    quote["class"] = ["th-box", f"th-box-{kind}"]
+    quote["class"] = f"th-box th-box-{kind}"
     quote["role"] = "note"
-    label["class"] = ["th-label"]
+    label["class"] = "th-label"
     label.string = label.get_text(" ", strip=True).rstrip(":.")
     following = label.next_sibling
     if isinstance(following, NavigableString):
@@ -69,6 +72,6 @@ def _box(quote: Tag, label: Tag, kind: str) -> None:
 
 def _definition(quote: Tag, term: str) -> None:
     quote.name = "div"
-    quote["class"] = ["th-term"]
+    quote["class"] = "th-term"
     quote["role"] = "note"
     quote["aria-label"] = f"Definition: {term}"

@@ -29,7 +29,7 @@ def check(built: Path, pages: list[str]) -> None:
     wanted: list[tuple[str, str]] = []
     for page in pages:
         soup = BeautifulSoup((built / page).read_text(encoding="utf-8"), "html.parser")
-        anchors[page] = {str(t["id"]) for t in soup.find_all(id=True)}
+        anchors[page] = {str(t["id"]) for t in soup.select("[id]")}
         anchors[page] |= {str(t["name"]) for t in soup.select("a[name]")}
         for tag, key in _CARRIERS:
             wanted += [(page, str(t[key])) for t in soup.select(f"{tag}[{key}]")]

@@ -20,7 +20,7 @@ _RAW_IN_TEXT = re.compile(r"\\[(\[]|\$\$|\\(?:frac|text|begin|end|approx|times)\
 _REFERENCE = re.compile(r"\?@[\w-]+|\?(?:var|meta|env):[\w.-]+|\{\{<.*?>\}\}")
 # The converter's errors have no common base.
 _UNREAD: tuple[type[Exception], ...] = tuple(
-    kind for kind in vars(unread).values() if isinstance(kind, type) and issubclass(kind, Exception)
+    getattr(unread, name) for name in dir(unread) if name.endswith("Error")
 )
 
 

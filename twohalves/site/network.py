@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-
-from bs4 import BeautifulSoup
-from bs4.element import Tag
+from typing import TYPE_CHECKING
 
 from twohalves.errors import PageNeedsNetwork
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+    from bs4.element import Tag
 
 _OUTSIDE = re.compile(r"^\s*(https?:)?//", re.IGNORECASE)
 _HOSTS = ("jsdelivr", "unpkg", "cdnjs", "fonts.googleapis", "fonts.gstatic", "requirejs")
@@ -37,7 +39,7 @@ def refuse(soup: BeautifulSoup, page: str) -> None:
     Raises:
         PageNeedsNetwork: with the page and the address, or the kind of content.
     """
-    for tag in soup.find_all(attrs=True):
+    for tag in soup.select("*"):
         for address in _loaded(tag):
             if any(_OUTSIDE.match(part) for part in address.split(",")):
                 raise PageNeedsNetwork(page, address.strip())
@@ -45,9 +47,9 @@ def refuse(soup: BeautifulSoup, page: str) -> None:
         if _WIDGET in str(tag.get("type", "")):
             raise PageNeedsNetwork(page, "the saved state of a widget")
         found = next((host for host in _HOSTS if host in tag.get_text()), None)
-        address = _IN_STYLE.search(tag.get_text()) if tag.name == "style" else None
-        if found or address:
-            raise PageNeedsNetwork(page, found or (address[1] if address else ""))
+        loaded = _IN_STYLE.search(tag.get_text()) if tag.name == "style" else None
+        if found or loaded:
+            raise PageNeedsNetwork(page, loaded[1] if loaded else str(found))
     for tag in soup.find_all(style=_IN_STYLE):
         raise PageNeedsNetwork(page, str(tag["style"]))
 
@@ -66,15 +68,15 @@ def refuse_styles(built: Path) -> None:
 
 def _loaded(tag: Tag) -> Iterator[str]:
     """The addresses that a browser fetches for this tag without being asked."""
-    if tag.name == "link" and not _HARMLESS_RELS & {rel.lower() for rel in _words(tag, "rel")}:
-        yield str(tag.get("href", ""))
-    elif tag.name in {"image", "use"}:
+    loading_link = tag.name == "link" and not _HARMLESS_RELS & _relations(tag)
+    if loading_link or tag.name in {"image", "use"}:
         yield str(tag.get("href", ""))
     for name in _LOADS:
         if tag.has_attr(name) and not (name == "data" and tag.name != "object"):
             yield str(tag[name])
 
 
-def _words(tag: Tag, name: str) -> list[str]:
-    value = tag.get(name) or []
-    return value.split() if isinstance(value, str) else list(value)
+def _relations(tag: Tag) -> set[str]:
+    value = tag.get("rel") or ""
+    words = value if isinstance(value, str) else " ".join(value)
+    return set(words.lower().split())

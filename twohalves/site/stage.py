@@ -47,7 +47,9 @@ def stage(project: Path, staging: Path) -> list[Path]:
         name = page.relative_to(staging).as_posix()
         variables.check(name, page.read_text(encoding="utf-8"), known)
     variables.write(staging, known)
-    return [_copy_notebook(path, staging) for path in sorted((project / "notebooks").glob("*.ipynb"))]
+    return [
+        _copy_notebook(path, staging) for path in sorted((project / "notebooks").glob("*.ipynb"))
+    ]
 
 
 def _copy_pages(project: Path, staging: Path) -> None:
@@ -63,9 +65,7 @@ def _copy_pages(project: Path, staging: Path) -> None:
 def _copy_data(project: Path, staging: Path) -> None:
     """The data that pages may link to; of the runs only the committed ones, and their rows."""
     source, target = project / "data", staging / "data"
-    shutil.copytree(
-        source, target, ignore=shutil.ignore_patterns("runs", ".*"), dirs_exist_ok=True
-    )
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("runs", ".*"), dirs_exist_ok=True)
     for run in sorted(source.glob("runs/sample*")):
         for name in _RUN_FILES:
             if (run / name).is_file():

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import difflib
+import json
 import re
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
-
-import yaml
 
 from twohalves.errors import SiteSourceMissing, VariableUnknown
 
@@ -28,9 +27,10 @@ def variables(project: Path) -> dict[str, dict[str, str]]:
     Raises:
         SiteSourceMissing: there is no data/claims.csv.
     """
-    path = project / "data" / "claims.csv"
+    name = "data/claims.csv"
+    path = project / name
     if not path.is_file():
-        raise SiteSourceMissing("data/claims.csv")
+        raise SiteSourceMissing(name)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return {
@@ -90,5 +90,5 @@ def _outside_code(text: str) -> list[str]:
 
 def write(folder: Path, known: dict[str, dict[str, str]]) -> None:
     """Write the file that both renderers read such names from."""
-    text = yaml.safe_dump(known, allow_unicode=True, sort_keys=True)
+    text = json.dumps(known, ensure_ascii=False, indent=1)  # JSON is YAML, too
     (folder / "_variables.yml").write_text(text, encoding="utf-8")
