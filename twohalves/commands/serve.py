@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from twohalves import terminal
 from twohalves.bootstrap import BUILTIN, MODEL, Environment
 from twohalves.commands.exits import Exit
 from twohalves.commands.parser import Options
+from twohalves.server.builtin import serve
 
 
 def run(options: Options) -> Exit:
@@ -15,9 +17,10 @@ def run(options: Options) -> Exit:
     environment.install(BUILTIN)
     if options.model is None:
         environment.install(MODEL)
-    # Only now is the engine certainly there.
-    from twohalves.server.builtin import serve  # noqa: PLC0415
-
     model = None if options.model is None else Path(options.model)
-    serve(options.host or "127.0.0.1", options.port or 0, model)
+    serve(options.host or "127.0.0.1", options.port or 0, model, ready=_ready)
     return Exit.DONE
+
+
+def _ready(url: str) -> None:
+    terminal.say(f"{url} answers; Ctrl-C ends it. To use it: TWOHALVES_SERVER={url}")
