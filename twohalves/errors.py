@@ -454,3 +454,187 @@ class VariableUnusable(TwoHalvesError):
             + {"OLLAMA_KEEP_ALIVE": "5m", "OLLAMA_CONTEXT_LENGTH": "4096"}.get(name, "builtin")
             + "."
         )
+
+
+# Finding a server, and talking to it.
+
+
+class EndpointMalformed(TwoHalvesError):
+    """A variable should name a server and does not."""
+
+    def __init__(self, variable: str, text: str, reason: str) -> None:
+        super().__init__(variable, text, reason)
+        self.what = f"{variable}={text} does not name a server: {reason}."
+        self.next_step = (
+            f"Write it like {variable}=http://127.0.0.1:11434, or unset it: then a local Ollama "
+            "is looked for, and the built-in server is used without one."
+        )
+
+
+class ServerUnreachable(TwoHalvesError, ConnectionError):
+    """Nothing answers where a server should be."""
+
+    def __init__(self, url: str, detail: str, hint: str) -> None:
+        super().__init__(url, detail, hint)
+        self.what = f"No server answers at {url} ({detail})."
+        start = "Start it with `ollama serve`, or use the built-in one: TWOHALVES_SERVER=builtin."
+        self.next_step = hint or start
+
+    __str__ = TwoHalvesError.__str__
+
+    def __reduce__(self) -> tuple[type[ServerUnreachable], tuple[object, ...]]:
+        return type(self), self.args
+
+
+class NotOllama(TwoHalvesError):
+    """Something answers, but it does not speak Ollama's protocol."""
+
+    def __init__(self, url: str, said: str, hint: str) -> None:
+        super().__init__(url, said, hint)
+        self.what = f"What answers at {url} is not Ollama: {said}."
+        self.next_step = hint or (
+            "Set OLLAMA_HOST to where Ollama listens, or use the built-in server: "
+            "TWOHALVES_SERVER=builtin."
+        )
+
+
+class ProxyAnswered(TwoHalvesError):
+    """The proxy answered in the server's place."""
+
+    def __init__(self, url: str, proxy: str, said: str) -> None:
+        super().__init__(url, proxy, said)
+        self.what = f"The proxy {proxy} answered in place of {url}: {said}."
+        self.next_step = (
+            "Take the server out of the proxy's way: add its host name to the environment "
+            "variable NO_PROXY, then give the same command again."
+        )
+
+
+class NoServer(TwoHalvesError):
+    """No Ollama answers and the built-in server was not to be started."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.what = f"No Ollama answers at {url}, and the built-in server was not asked for."
+        self.next_step = "Start Ollama with `ollama serve`, or set TWOHALVES_SERVER=builtin."
+
+
+class BuiltinFailed(TwoHalvesError):
+    """The built-in server did not come up."""
+
+    def __init__(self, last_lines: str) -> None:
+        super().__init__(last_lines)
+        self.what = f"The built-in server did not start. Its last lines:\n{last_lines}"
+        self.next_step = (
+            "`python3 -m twohalves serve` starts it in sight; or install Ollama "
+            "(https://ollama.com/download) and `ollama pull llama3.2:3b`."
+        )
+
+
+class ServerRefused(TwoHalvesError):
+    """The server answered with an error."""
+
+    def __init__(self, url: str, status: int, text: str) -> None:
+        super().__init__(url, status, text)
+        self.status = status
+        self.what = f"The server at {url} refused the request ({status}): {text}"
+        self.next_step = "Change the request as the message says, then run it again."
+
+
+class ServerBusy(TwoHalvesError):
+    """The server's queue is full."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.what = f"The server at {url} is busy: too many requests wait already."
+        self.next_step = "Stop other programs that use it (`ollama ps`), then run it again."
+
+
+class ServerBroke(TwoHalvesError):
+    """The answer broke off in the middle."""
+
+    def __init__(self, url: str, detail: str) -> None:
+        super().__init__(url, detail)
+        self.what = f"The answer of the server at {url} broke off: {detail}."
+        self.next_step = (
+            "Run it again. If it breaks off again, the server's log says why; a model that does "
+            "not fit into memory is the usual cause: try a smaller one with TWOHALVES_MODEL=NAME."
+        )
+
+
+class ServerSilent(TwoHalvesError, TimeoutError):
+    """The server took the request and sent nothing for too long."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.what = f"The server at {url} went silent: the time limit for an answer passed."
+        self.next_step = (
+            "Look with `ollama ps` whether it still computes; a smaller model "
+            "(TWOHALVES_MODEL=NAME) answers sooner."
+        )
+
+    __str__ = TwoHalvesError.__str__
+
+    def __reduce__(self) -> tuple[type[ServerSilent], tuple[object, ...]]:
+        return type(self), self.args
+
+
+class AnswerUnreadable(TwoHalvesError):
+    """Question or answer is not in the protocol's form."""
+
+    def __init__(self, url: str, detail: str) -> None:
+        super().__init__(url, detail)
+        self.what = f"The exchange with {url} is not in the form of Ollama's protocol: {detail}."
+        self.next_step = (
+            "Check the model's name and the request's fields; `ollama --version` says which "
+            "server answers (0.5 or newer is expected)."
+        )
+
+
+class NoModelInstalled(TwoHalvesError):
+    """There is no plain local chat model."""
+
+    def __init__(self, others: tuple[str, ...]) -> None:
+        super().__init__(others)
+        passed_over = (
+            f" Installed, but for pictures, thinking, embedding or somewhere else: "
+            f"{', '.join(others)}."
+            if others
+            else ""
+        )
+        self.what = f"No plain local chat model is installed.{passed_over}"
+        self.next_step = "`ollama pull llama3.2:3b`" + (
+            f", or use one of these all the same: TWOHALVES_MODEL={others[0]}" if others else ""
+        )
+
+
+class SeveralModels(TwoHalvesError):
+    """Several models would do, and the choice is the reader's."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__(names)
+        self.names = names
+        self.what = f"Several models are installed: {', '.join(names)}."
+        self.next_step = f"Choose one, for example TWOHALVES_MODEL={names[0]}"
+
+
+class ModelMissing(TwoHalvesError, LookupError):
+    """A model was named that the server does not have."""
+
+    def __init__(self, wanted: str, names: tuple[str, ...]) -> None:
+        super().__init__(wanted, names)
+        there = f" It has: {', '.join(names)}." if names else ""
+        self.what = f"The server has no model {wanted}.{there}"
+        near = difflib.get_close_matches(wanted, names, n=1) or names[:1]
+        self.next_step = f"`ollama pull {wanted}`" + (
+            f", or use what is there: TWOHALVES_MODEL={near[0]}" if near else ""
+        )
+
+
+class CannotPull(TwoHalvesError):
+    """The built-in server fetches no models."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.what = f"The built-in server cannot fetch {name}: it serves the model it came with."
+        self.next_step = f"Install Ollama (https://ollama.com/download), then `ollama pull {name}`."

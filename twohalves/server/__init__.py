@@ -1,1 +1,35 @@
-"""Who answers."""
+"""Who answers: find Ollama or start the built-in server, ask it, and know what it says.
+
+What lives here: addresses, the official client made safe, the one border where its errors
+become ours, models and the choice among them, the meaning of the counters, and in `builtin`
+a server for readers who have none. What does not: timing (`measure`) and keeping (`runs`).
+"""
+
+from __future__ import annotations
+
+from twohalves.server.answering import Server, who
+from twohalves.server.border import translated
+from twohalves.server.client import client
+from twohalves.server.counters import Meaning, computed_tokens, decode_steps, meaning
+from twohalves.server.find import find
+from twohalves.server.models import Model, ModelFacts, choose, facts, models
+from twohalves.server.pull import Pulled, pull
+
+__all__ = [
+    "Meaning",
+    "Model",
+    "ModelFacts",
+    "Pulled",
+    "Server",
+    "choose",
+    "client",
+    "computed_tokens",
+    "decode_steps",
+    "facts",
+    "find",
+    "meaning",
+    "models",
+    "pull",
+    "translated",
+    "who",
+]

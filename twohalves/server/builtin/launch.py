@@ -12,16 +12,22 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 
-from twohalves.errors import EngineMissing, NotLoopback, PortTaken, RequestRefused
-from twohalves.errors import VariableUnusable
+from twohalves.errors import (
+    EngineMissing,
+    NotLoopback,
+    PortTaken,
+    RequestRefused,
+    VariableUnusable,
+)
 from twohalves.server.builtin.durations import FOREVER, keep_alive_seconds, parse_duration
 from twohalves.server.builtin.engine import Engine
 from twohalves.server.builtin.generate import Generator
-from twohalves.server.builtin.listener import Listener, is_loopback_name
+from twohalves.server.builtin.listener import Listener
 from twohalves.server.builtin.model import read_model
 from twohalves.server.builtin.options import DEFAULT_NUM_CTX
 from twohalves.server.builtin.residence import Residence
 from twohalves.server.builtin.weights import installed_weights
+from twohalves.server.loopback import is_loopback
 
 _KEEP_ALIVE_S = 300.0
 _WAIT_FOR_REQUESTS_S = 3.0
@@ -99,7 +105,7 @@ def stop_at_end_of_input(stop: threading.Event) -> None:
 
 def _loopback_address(host: str) -> str:
     name = host.strip("[]").lower()
-    if not is_loopback_name(name):
+    if not is_loopback(name):
         raise NotLoopback(host)
     if name.endswith("localhost"):
         return "127.0.0.1"

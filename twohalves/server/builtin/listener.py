@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import http.server
-import ipaddress
 import logging
 import select
 import socket
@@ -23,6 +22,7 @@ from twohalves.server.builtin.generate import Generator
 from twohalves.server.builtin.model import ServedModel
 from twohalves.server.builtin.requests import read_fields, read_generate, read_json
 from twohalves.server.builtin.residence import Residence
+from twohalves.server.loopback import is_loopback
 
 GREETING = "Two Halves built-in server (llama.cpp) is running"
 VERSION = "twohalves-builtin"
@@ -223,7 +223,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         origin = self.headers.get("Origin")
         return (
             len(hosts) == 1
-            and is_loopback_name(_hostname(f"//{hosts[0]}"))
+            and is_loopback(_hostname(f"//{hosts[0]}"))
             and (origin is None or _is_loopback_origin(origin))
         )
 
@@ -262,20 +262,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 stop()
 
 
-def is_loopback_name(name: str | None) -> bool:
-    """True for localhost and the loopback addresses."""
-    if name is None:
-        return False
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
 def _is_loopback_origin(origin: str) -> bool:
-    return origin.startswith(("http://", "https://")) and is_loopback_name(_hostname(origin))
+    return origin.startswith(("http://", "https://")) and is_loopback(_hostname(origin))
 
 
 def _hostname(url: str) -> str | None:

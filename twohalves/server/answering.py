@@ -1,0 +1,68 @@
+"""The server that answers, and the one line that says who it is."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+Kind = Literal["ollama", "builtin", "other"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Who answers. A context manager: leaving it stops a server that we started."""
+
+    url: str
+    """Address without a slash at the end."""
+    kind: Kind
+    """Ollama, our built-in server, or something else that speaks the same protocol."""
+    version: str | None
+    """As it calls itself; None = it did not say."""
+    started: bool = False
+    """True if this program started it."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know about how it was found: a sentence each."""
+    stopper: Callable[[], None] | None = field(default=None, repr=False, compare=False)
+    """Stops it; None = not ours to stop."""
+
+    def stop(self) -> None:
+        """Stop the server if we started it; else do nothing."""
+        if self.stopper is not None:
+            self.stopper()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: types.TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+class _Named(Protocol):
+    """What `who` needs of a model."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameter_size(self) -> str | None: ...
+    @property
+    def quantization(self) -> str | None: ...
+
+
+def who(server: Server, model: _Named) -> str:
+    """One line: who answers, where, with which model."""
+    version = f" {server.version}" if server.version else ""
+    name = {
+        "ollama": f"Ollama{version}",
+        "builtin": "The built-in server (llama.cpp, not Ollama)",
+        "other": f"A server that speaks Ollama's protocol{version}",
+    }[server.kind]
+    facts = ", ".join(fact for fact in (model.parameter_size, model.quantization) if fact)
+    sentence = f"{name} at {server.url} answers with {model.name}{f' ({facts})' if facts else ''}."
+    return " ".join([sentence, *server.notes])

@@ -1,0 +1,155 @@
+"""Find who answers, by the rules the reader can set; start the built-in server if nobody does."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import socket
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+
+from twohalves.errors import (
+    NoServer,
+    NotOllama,
+    ProxyAnswered,
+    ServerSilent,
+    ServerUnreachable,
+    TwoHalvesError,
+    VariableUnusable,
+)
+from twohalves.server.answering import Kind, Server
+from twohalves.server.child import start_child
+from twohalves.server.endpoint import Endpoint, parse_endpoint
+from twohalves.server.loopback import is_loopback
+from twohalves.server.wire import Patience, fetch
+
+_CHOICE, _HOST = "TWOHALVES_SERVER", "OLLAMA_HOST"
+_QUICK = Patience(connect_s=1.0, silence_s=2.0, total_s=4.0)
+_CALM = Patience(connect_s=3.0, silence_s=10.0, total_s=15.0)
+
+
+def find(*, environ: Mapping[str, str] | None = None, start_builtin: bool = True) -> Server:
+    """Find a server, or start one.
+
+    TWOHALVES_SERVER (`ollama`, `builtin` or a URL) decides; else OLLAMA_HOST; else Ollama at
+    its usual place if it answers; else the built-in server, in a process of its own.
+
+    Args:
+        environ: variables to read; None = this process's.
+        start_builtin: False = never start one.
+
+    Raises:
+        EndpointMalformed: a variable names no server.
+        ServerUnreachable: nobody answers where a variable points.
+        NotOllama: something else answers there.
+        NoServer: nobody answers, and nothing may be started.
+        TwoHalvesError: the built-in server cannot be started here.
+    """
+    variables = os.environ if environ is None else environ
+    choice = variables.get(_CHOICE, "").strip()
+    host = variables.get(_HOST, "").strip()
+    usual = parse_endpoint("127.0.0.1", _HOST)
+    if choice.lower() == "builtin":
+        return _start(usual, allowed=start_builtin)
+    if choice.lower() == "ollama":
+        return _only_ollama(_at(parse_endpoint(host or "127.0.0.1", _HOST), _CALM))
+    if choice:
+        return _at(_chosen(choice), _CALM)
+    if host:
+        return _at(parse_endpoint(host, _HOST), _CALM)
+    try:
+        return _at(usual, _QUICK)
+    except (ServerUnreachable, ServerSilent, NotOllama):
+        return _start(usual, allowed=start_builtin)
+
+
+def _chosen(choice: str) -> Endpoint:
+    if not any(mark in choice for mark in ".:") and not is_loopback(choice.lower()):
+        raise VariableUnusable(_CHOICE, choice)
+    return parse_endpoint(choice, _CHOICE)
+
+
+def _start(usual: Endpoint, *, allowed: bool) -> Server:
+    if not allowed:
+        raise NoServer(usual.url)
+    return start_child()
+
+
+def _only_ollama(server: Server) -> Server:
+    if server.kind != "ollama":
+        raise NotOllama(server.url, "it is a server of another kind", "")
+    return server
+
+
+def _at(endpoint: Endpoint, patience: Patience) -> Server:
+    """The server at an endpoint, after asking it who it is."""
+    endpoint = _one_address(endpoint, patience)
+    try:
+        status, body = fetch(endpoint.url, "/api/version", patience=patience)
+        _, greeting = fetch(endpoint.url, "/", patience=patience)
+    except ServerUnreachable as error:
+        detail = f"{error.args[1]}; tried {_addresses(endpoint)}"
+        raise ServerUnreachable(endpoint.url, detail, endpoint.hint) from error
+    version = _version(body) if status == 200 else None
+    if version is None:
+        raise _stranger(endpoint, status, body)
+    return Server(
+        url=endpoint.url, kind=_kind(greeting), version=version, notes=endpoint.notes
+    )
+
+
+def _one_address(endpoint: Endpoint, patience: Patience) -> Endpoint:
+    """For localhost the address that really listens: it may have two, and only one answers."""
+    if not endpoint.host.endswith("localhost"):
+        return endpoint
+    for address in ("127.0.0.1", "::1"):
+        try:
+            socket.create_connection((address, endpoint.port), patience.connect_s).close()
+        except OSError:
+            continue
+        return dataclasses.replace(endpoint, host=address)
+    return endpoint
+
+
+def _kind(greeting: bytes) -> Kind:
+    if greeting.startswith(b"Ollama is running"):
+        return "ollama"
+    return "builtin" if greeting.startswith(b"Two Halves built-in") else "other"
+
+
+def _version(body: bytes) -> str | None:
+    try:
+        record = json.loads(body)
+    except ValueError:
+        return None
+    version = record.get("version") if isinstance(record, dict) else None
+    return version if isinstance(version, str) else None
+
+
+def _stranger(endpoint: Endpoint, status: int, body: bytes) -> TwoHalvesError:
+    text = " ".join(body[:200].decode("utf-8", errors="replace").split())[:60]
+    said = f"status {status}, {text!r}"
+    proxy = _proxy(endpoint)
+    if proxy:
+        return ProxyAnswered(endpoint.url, proxy, said)
+    return NotOllama(endpoint.url, said, endpoint.hint)
+
+
+def _proxy(endpoint: Endpoint) -> str | None:
+    """The proxy that a request passes, without a password that may stand in it."""
+    if endpoint.is_loopback or urllib.request.proxy_bypass(endpoint.host):
+        return None
+    proxies = urllib.request.getproxies()
+    proxy = proxies.get(endpoint.scheme) or proxies.get("all")
+    return None if proxy is None else proxy.rpartition("@")[2]
+
+
+def _addresses(endpoint: Endpoint) -> str:
+    try:
+        found = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        return f"no address: {error.strerror or error}"
+    addresses = dict.fromkeys(str(entry[4][0]) for entry in found)
+    return f"{' and '.join(addresses)}, port {endpoint.port}"
