@@ -228,7 +228,7 @@ class PortTaken(TwoHalvesError):
     def __init__(self, host: str, port: int, reason: str) -> None:
         super().__init__(host, port, reason)
         self.what = f"Cannot listen on {host}:{port}: {reason}."
-        self.next_step = "Name another port with `--port`, or leave it out: a free one is found."
+        self.next_step = "Name another port with `--port`; 0 takes a free one."
 
 
 # --- the site: stage, execute, render, post-render, preview -------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -26,6 +27,8 @@ def run(_: Options) -> Exit:
     terminal.step("Starting JupyterLab; its address follows, Ctrl-C ends it.")
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={PROJECT}", *QUIET]
     command += [f"--LabApp.default_url=/lab/tree/{FIRST}"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # a container; else it refuses to start
+        command.append("--allow-root")
     with subprocess.Popen(command, env=Environment().variables()) as process:
         while True:
             try:
