@@ -143,7 +143,11 @@ class Environment:
         return True
 
     def restart(self, arguments: list[str]) -> int:
-        """Start the same command again inside the environment.
+        """Start the same command again inside the environment; see ``become``."""
+        return self.become(["-m", "twohalves", *arguments])
+
+    def become(self, arguments: list[str]) -> int:
+        """Let the environment's Python take over from this process.
 
         On POSIX this does not return: the process is replaced, so that signals and the exit code
         need no passing on. Windows cannot do that; there the new process is waited for.
@@ -151,7 +155,7 @@ class Environment:
         Returns:
             The exit code of the new process.
         """
-        command = [str(self.python), "-m", "twohalves", *arguments]
+        command = [str(self.python), *arguments]
         sys.stdout.flush()
         sys.stderr.flush()
         if os.name != "nt":

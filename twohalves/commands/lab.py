@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 from twohalves import terminal
 from twohalves.bootstrap import Environment
-from twohalves.commands.engine import provide
+from twohalves.commands import engine
 from twohalves.commands.exits import Exit
 from twohalves.commands.parser import Options
+from twohalves.errors import InstallFailed
 from twohalves.places import PROJECT
 
 FIRST = "notebooks/31-01-two-halves.ipynb"
@@ -22,16 +21,14 @@ QUIET = (
 
 
 def run(_: Options) -> Exit:
-    """Start JupyterLab on the project's folder and wait until it ends."""
-    provide()
+    """Let JupyterLab take over from this process."""
+    try:
+        engine.provide()
+    except InstallFailed as error:  # the notebooks can be read all the same
+        terminal.fail(str(error))
     terminal.step("Starting JupyterLab; its address follows, Ctrl-C ends it.")
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={PROJECT}", *QUIET]
-    command += [f"--LabApp.default_url=/lab/tree/{FIRST}"]
+    command = ["-m", "jupyterlab", f"--ServerApp.root_dir={PROJECT}", *QUIET]
+    command.append(f"--LabApp.default_url=/lab/tree/{FIRST}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # a container; else it refuses to start
         command.append("--allow-root")
-    with subprocess.Popen(command, env=Environment().variables()) as process:
-        while True:
-            try:
-                return Exit.DONE if process.wait() == 0 else Exit.FAILED
-            except KeyboardInterrupt:  # JupyterLab got it too, and asks whether to end
-                continue
+    return Exit.DONE if Environment().become(command) == 0 else Exit.FAILED
