@@ -391,8 +391,7 @@ class WeightsUnreadable(TwoHalvesError):
             "lfs": f"{path} is a Git LFS pointer: three lines of text, the data is not here.",
             "other": f"{path} is not a GGUF model file of version 2 or 3.",
             "cut": f"The model file {path} is damaged or cut off.",
-            "engine": f"The engine cannot load {path}: {detail}",
-        }[kind]
+        }.get(kind, f"The engine cannot load {path}: {detail.rstrip('.')}.")
         self.next_step = {
             "lfs": "`git lfs pull` in the folder it came from, then the same command again.",
             "file": "Check the path given to `--model`; without it the built-in model is used.",
@@ -417,7 +416,9 @@ class EngineBroke(TwoHalvesError):
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
-        self.what = f"an error was encountered while running the model: {detail}"
+        self.status = 500
+        self.text = f"an error was encountered while running the model: {detail}"
+        self.what = f"The engine stopped while it computed: {detail}."
         self.next_step = "Send the request again: the model is loaded anew."
 
 
@@ -428,7 +429,7 @@ class RequestRefused(TwoHalvesError):
         super().__init__(status, text)
         self.status = status
         self.text = text
-        self.what = f"The built-in server refuses the request ({status}): {text}"
+        self.what = f"The built-in server refuses the request ({status}): {text.rstrip('.')}."
         self.next_step = "Change the request as the message says and send it again."
 
 
@@ -471,14 +472,24 @@ class EndpointMalformed(TwoHalvesError):
         )
 
 
+def _likely(url: str) -> str:
+    """The next step where an address was probably written wrongly; "" = it was not."""
+    if not url:
+        return ""
+    return (
+        f"Try {url} instead: Ollama's default port is 11434 (http:// alone means port 80), and "
+        "its address ends before /api or /v1."
+    )
+
+
 class ServerUnreachable(TwoHalvesError, ConnectionError):
     """Nothing answers where a server should be."""
 
-    def __init__(self, url: str, detail: str, hint: str) -> None:
-        super().__init__(url, detail, hint)
+    def __init__(self, url: str, detail: str, likely: str) -> None:
+        super().__init__(url, detail, likely)
         self.what = f"No server answers at {url} ({detail})."
         start = "Start it with `ollama serve`, or use the built-in one: TWOHALVES_SERVER=builtin."
-        self.next_step = hint or start
+        self.next_step = _likely(likely) or start
 
     __str__ = TwoHalvesError.__str__
 
@@ -489,10 +500,10 @@ class ServerUnreachable(TwoHalvesError, ConnectionError):
 class NotOllama(TwoHalvesError):
     """Something answers, but it does not speak Ollama's protocol."""
 
-    def __init__(self, url: str, said: str, hint: str) -> None:
-        super().__init__(url, said, hint)
+    def __init__(self, url: str, said: str, likely: str) -> None:
+        super().__init__(url, said, likely)
         self.what = f"What answers at {url} is not Ollama: {said}."
-        self.next_step = hint or (
+        self.next_step = _likely(likely) or (
             "Set OLLAMA_HOST to where Ollama listens, or use the built-in server: "
             "TWOHALVES_SERVER=builtin."
         )
@@ -524,7 +535,7 @@ class BuiltinFailed(TwoHalvesError):
 
     def __init__(self, last_lines: str) -> None:
         super().__init__(last_lines)
-        self.what = f"The built-in server did not start. Its last lines:\n{last_lines}"
+        self.what = f"The built-in server said:\n{last_lines}\nand did not start."
         self.next_step = (
             "`python3 -m twohalves serve` starts it in sight; or install Ollama "
             "(https://ollama.com/download) and `ollama pull llama3.2:3b`."
@@ -537,7 +548,7 @@ class ServerRefused(TwoHalvesError):
     def __init__(self, url: str, status: int, text: str) -> None:
         super().__init__(url, status, text)
         self.status = status
-        self.what = f"The server at {url} refused the request ({status}): {text}"
+        self.what = f"The server at {url} refused the request ({status}): {text.rstrip('.')}."
         self.next_step = "Change the request as the message says, then run it again."
 
 

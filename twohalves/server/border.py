@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import httpx
 import ollama
@@ -31,7 +32,7 @@ from twohalves.server.answering import Server
 
 _MODEL_NOT_FOUND = re.compile(r"model ['\"]?(?P<name>[^'\"]+?)['\"]? not found")
 
-Translate = Callable[[str, Exception], TwoHalvesError]
+Translate = Callable[[str, Any], TwoHalvesError]
 
 
 def _unreachable(url: str, error: Exception) -> TwoHalvesError:
@@ -60,8 +61,7 @@ def _proxy(url: str, error: Exception) -> TwoHalvesError:
     return ProxyAnswered(url, "of the environment", str(error) or "no answer")
 
 
-def _refused(url: str, error: Exception) -> TwoHalvesError:
-    assert isinstance(error, ollama.ResponseError)
+def _refused(url: str, error: ollama.ResponseError) -> TwoHalvesError:
     found = _MODEL_NOT_FOUND.search(error.error)
     if error.status_code == httpx.codes.NOT_FOUND and found:
         return ModelMissing(found["name"], ())

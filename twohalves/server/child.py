@@ -24,6 +24,7 @@ from twohalves.server.builtin.listener import VERSION
 from twohalves.server.builtin.weights import installed_weights
 
 _PROJECT = pathlib.Path(__file__).resolve().parents[2]
+_ENGINE = "xllamacpp"
 _START_S = 120.0
 _STOP_S = 8.0
 _LAST_LINES = 12
@@ -70,9 +71,9 @@ class _Child:
             if ended:
                 break
             time.sleep(0.05)
-        last = "\n".join(self._lines()[-_LAST_LINES:])
+        last_lines = "\n".join(self._lines()[-_LAST_LINES:]) or "(it said nothing)"
         self.stop()
-        raise BuiltinFailed(last or "(it said nothing)")
+        raise BuiltinFailed(last_lines)
 
     def stop(self) -> None:
         """End it: politely, then firmly."""
@@ -108,8 +109,8 @@ def start_child() -> Server:
         WeightsMissing: the model is not installed here.
         BuiltinFailed: it did not come up; with the last lines of its log.
     """
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise EngineMissing("no package xllamacpp")
+    if importlib.util.find_spec(_ENGINE) is None:
+        raise EngineMissing(_ENGINE)
     installed_weights()
     with _lock:
         _children[:] = [child for child in _children if child.is_alive]

@@ -31,8 +31,8 @@ class Endpoint:
     """TCP port."""
     path: str
     """What stands before /api, with a slash first; "" = nothing."""
-    hint: str
-    """What to do if nothing answers; "" = nothing special."""
+    likely: str
+    """The URL that was probably meant, if nothing answers here; "" = this one."""
     notes: tuple[str, ...]
     """What was read otherwise than written: a sentence each."""
 
@@ -78,10 +78,10 @@ def parse_endpoint(text: str, variable: str) -> Endpoint:
         host=host,
         port=written or (_PORTS[scheme] if mark else DEFAULT_PORT),
         path=f"/{path}" if path else "",
-        hint="",
+        likely="",
         notes=notes,
     )
-    return _with_hint(endpoint, variable, implied=bool(mark) and written is None)
+    return _with_likely(endpoint, implied=bool(mark) and written is None)
 
 
 def _bracketed(text: str) -> str:
@@ -116,16 +116,12 @@ def _target(host: str, variable: str) -> tuple[str, tuple[str, ...]]:
     return targets[host], (note,)
 
 
-def _with_hint(endpoint: Endpoint, variable: str, *, implied: bool) -> Endpoint:
-    """Two likely mistakes, told only if nothing answers."""
-    fixed, reason = endpoint, ""
+def _with_likely(endpoint: Endpoint, *, implied: bool) -> Endpoint:
+    """Two likely mistakes, told only if nothing answers: no port, and a path too long."""
+    fixed = endpoint
     ending = endpoint.path.rpartition("/")[2]
     if ending in {"v1", "api"}:
         fixed = dataclasses.replace(fixed, path=endpoint.path.removesuffix(f"/{ending}"))
-        reason = f"Ollama's address ends before /{ending}"
     if implied and endpoint.scheme == "http":
         fixed = dataclasses.replace(fixed, port=DEFAULT_PORT)
-        reason = f"without a port http:// means port 80; Ollama's default is {DEFAULT_PORT}"
-    if not reason:
-        return endpoint
-    return dataclasses.replace(endpoint, hint=f"{variable}={fixed.url} ({reason}).")
+    return endpoint if fixed == endpoint else dataclasses.replace(endpoint, likely=fixed.url)

@@ -6,14 +6,15 @@ import dataclasses
 import json
 import os
 import socket
-import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 
 from twohalves.errors import (
+    AnswerUnreadable,
     NoServer,
     NotOllama,
     ProxyAnswered,
+    ServerBroke,
     ServerSilent,
     ServerUnreachable,
     TwoHalvesError,
@@ -91,13 +92,13 @@ def _at(endpoint: Endpoint, patience: Patience) -> Server:
         _, greeting = fetch(endpoint.url, "/", patience=patience)
     except ServerUnreachable as error:
         detail = f"{error.args[1]}; tried {_addresses(endpoint)}"
-        raise ServerUnreachable(endpoint.url, detail, endpoint.hint) from error
+        raise ServerUnreachable(endpoint.url, detail, endpoint.likely) from error
+    except (ServerBroke, AnswerUnreadable) as error:
+        raise NotOllama(endpoint.url, str(error.args[1]), endpoint.likely) from error
     version = _version(body) if status == 200 else None
     if version is None:
         raise _stranger(endpoint, status, body)
-    return Server(
-        url=endpoint.url, kind=_kind(greeting), version=version, notes=endpoint.notes
-    )
+    return Server(url=endpoint.url, kind=_kind(greeting), version=version, notes=endpoint.notes)
 
 
 def _one_address(endpoint: Endpoint, patience: Patience) -> Endpoint:
@@ -134,7 +135,7 @@ def _stranger(endpoint: Endpoint, status: int, body: bytes) -> TwoHalvesError:
     proxy = _proxy(endpoint)
     if proxy:
         return ProxyAnswered(endpoint.url, proxy, said)
-    return NotOllama(endpoint.url, said, endpoint.hint)
+    return NotOllama(endpoint.url, said, endpoint.likely)
 
 
 def _proxy(endpoint: Endpoint) -> str | None:
@@ -147,6 +148,9 @@ def _proxy(endpoint: Endpoint) -> str | None:
 
 
 def _addresses(endpoint: Endpoint) -> str:
+    proxy = _proxy(endpoint)
+    if proxy:
+        return f"through the proxy {proxy}"
     try:
         found = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
     except OSError as error:

@@ -114,32 +114,28 @@ def facts(server: Server, name: str) -> ModelFacts:
     """
     shown = fetch_json(server.url, "/api/show", {"model": name, "verbose": True})
     listed = fetch_json(server.url, "/api/tags").get("models") or []
-    entry = next((e for e in listed if _same(str(e.get("name")), name)), {})
+    entry: dict[str, Any] = next((e for e in listed if _same(str(e.get("name")), name)), {})
     info, details = shown.get("model_info") or {}, shown.get("details") or {}
-    architecture = info.get("general.architecture")
-
-    def own(key: str) -> Any:
-        value = info.get(f"{architecture}.{key}")
-        return tuple(value) if isinstance(value, list) else value
-
+    architecture = _text(info, "general.architecture")
+    own = f"{architecture}."
     return ModelFacts(
         name=str(entry.get("name") or name),
-        digest=entry.get("digest"),
-        size=entry.get("size"),
+        digest=_text(entry, "digest"),
+        size=_whole(entry, "size"),
         architecture=architecture,
-        family=details.get("family"),
-        format=details.get("format"),
-        parameter_size=details.get("parameter_size"),
-        parameter_count=info.get("general.parameter_count"),
-        quantization=details.get("quantization_level"),
-        context_length=own("context_length"),
-        block_count=own("block_count"),
-        embedding_length=own("embedding_length"),
-        head_count=own("attention.head_count"),
-        head_count_kv=own("attention.head_count_kv"),
-        key_length=own("attention.key_length"),
-        value_length=own("attention.value_length"),
-        sliding_window=own("attention.sliding_window"),
+        family=_text(details, "family"),
+        format=_text(details, "format"),
+        parameter_size=_text(details, "parameter_size"),
+        parameter_count=_whole(info, "general.parameter_count"),
+        quantization=_text(details, "quantization_level"),
+        context_length=_whole(info, own + "context_length"),
+        block_count=_whole(info, own + "block_count"),
+        embedding_length=_whole(info, own + "embedding_length"),
+        head_count=_whole_or_each(info, own + "attention.head_count"),
+        head_count_kv=_whole_or_each(info, own + "attention.head_count_kv"),
+        key_length=_whole(info, own + "attention.key_length"),
+        value_length=_whole(info, own + "attention.value_length"),
+        sliding_window=_whole(info, own + "attention.sliding_window"),
         capabilities=tuple(shown.get("capabilities") or ()),
     )
 
@@ -186,12 +182,12 @@ def _model(server: Server, entry: dict[str, Any]) -> Model:
     remote_host = remote_host or shown.get("remote_host") or None
     return Model(
         name=name,
-        digest=entry.get("digest"),
-        size=entry.get("size"),
-        family=details.get("family") or None,
-        parameter_size=details.get("parameter_size") or None,
-        quantization=details.get("quantization_level") or None,
-        context_length=info.get(f"{info.get('general.architecture')}.context_length"),
+        digest=_text(entry, "digest"),
+        size=_whole(entry, "size"),
+        family=_text(details, "family"),
+        parameter_size=_text(details, "parameter_size"),
+        quantization=_text(details, "quantization_level"),
+        context_length=_whole(info, f"{info.get('general.architecture')}.context_length"),
         capabilities=capabilities,
         remote_host=remote_host,
         plain=remote_host is None and _is_plain(name, details, capabilities),
@@ -213,6 +209,21 @@ def _is_plain(name: str, details: dict[str, Any], capabilities: tuple[str, ...])
         return "completion" in capabilities and not _NOT_PLAIN & set(capabilities)
     families = {details.get("family"), *(details.get("families") or ())}
     return not families & _NOT_PLAIN_FAMILIES and not _NOT_PLAIN_NAMES.search(name.lower())
+
+
+def _text(record: dict[str, Any], key: str) -> str | None:
+    value = record.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _whole(record: dict[str, Any], key: str) -> int | None:
+    value = record.get(key)
+    return value if isinstance(value, int) else None
+
+
+def _whole_or_each(record: dict[str, Any], key: str) -> int | tuple[int, ...] | None:
+    value = record.get(key)
+    return tuple(value) if isinstance(value, list) else _whole(record, key)
 
 
 def _same(name: str, asked: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from twohalves.errors import RequestRefused
 
@@ -19,7 +18,7 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, 
 _PART = re.compile(r"(\d+\.?\d*|\.\d+)([^\d.]*)")
 
 
-def keep_alive_seconds(value: Any) -> float:
+def keep_alive_seconds(value: object) -> float:
     """Seconds that a request asks for.
 
     Raises:

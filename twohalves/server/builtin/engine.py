@@ -15,7 +15,7 @@ import socket
 import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from twohalves.errors import EngineBroke, EngineMissing, RequestRefused, WeightsUnreadable
 
@@ -35,6 +35,13 @@ class EngineSettings:
     """Threads; None = as many as the engine finds cores."""
 
 
+class _Loaded(Protocol):
+    """What is used of the engine's own class, which ships no types."""
+
+    @property
+    def listening_address(self) -> str: ...
+
+
 class Completion:
     """One running completion: its events in order, and a way to stop it from outside."""
 
@@ -47,20 +54,25 @@ class Completion:
         self._connection = connection
         self._socket = wire
         self._response = response
+        self._is_aborted = False
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The engine's events; the last one has `stop` true.
 
         Raises:
             EngineBroke: the engine went away or sent something unreadable.
+            ConnectionAbortedError: after `abort`.
         """
         try:
             yield from _events(self._response)
         except (OSError, http.client.HTTPException, ValueError) as error:
+            if self._is_aborted:
+                raise ConnectionAbortedError from error
             raise EngineBroke(str(error) or type(error).__name__) from error
 
     def abort(self) -> None:
         """End the engine's work; safe from another thread, and when it has ended already."""
+        self._is_aborted = True
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -84,8 +96,9 @@ class Engine:
         """
         self.settings = settings
         self._key = secrets.token_hex(16)
-        self._server = _load(path, settings, self._key)
-        self._netloc = urllib.parse.urlsplit(self._server.listening_address).netloc
+        loaded = _load(path, settings, self._key)
+        self._netloc = urllib.parse.urlsplit(loaded.listening_address).netloc
+        self._loaded: _Loaded | None = loaded
         properties = self._ask("GET", "/props")
         self.room: int = properties["default_generation_settings"]["n_ctx"] - 1
         """Longest prompt in tokens; the engine keeps one place for the answer."""
@@ -124,20 +137,21 @@ class Engine:
 
     def close(self) -> None:
         """Unload. Nothing may be running: the engine does not survive that."""
-        self._server = None
+        self._loaded = None
 
     def _connect(self) -> http.client.HTTPConnection:
         # one connection a request: pooled ones broke now and then
         return http.client.HTTPConnection(self._netloc, timeout=_SILENCE_S)
 
-    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         connection = self._connect()
         try:
-            return json.loads(self._send(connection, method, path, body).read())
+            record: dict[str, Any] = json.loads(self._send(connection, method, path, body).read())
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise EngineBroke(str(error) or type(error).__name__) from error
         finally:
             connection.close()
+        return record
 
     def _send(
         self,
@@ -159,7 +173,7 @@ class Engine:
         raise RequestRefused(status, _message(refusal))
 
 
-def _load(path: pathlib.Path, settings: EngineSettings, key: str) -> Any:
+def _load(path: pathlib.Path, settings: EngineSettings, key: str) -> _Loaded:
     try:
         import xllamacpp  # noqa: PLC0415  # a machine with Ollama does not have it
     except ImportError as error:
@@ -182,9 +196,10 @@ def _load(path: pathlib.Path, settings: EngineSettings, key: str) -> Any:
     wanted.ui = False
     wanted.verbosity = 0
     try:
-        return xllamacpp.Server(wanted)
+        loaded: _Loaded = xllamacpp.Server(wanted)
     except RuntimeError as error:
         raise WeightsUnreadable(str(path), "engine", str(error)) from error
+    return loaded
 
 
 def _events(response: http.client.HTTPResponse) -> Iterator[Any]:

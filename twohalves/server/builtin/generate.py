@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from twohalves.errors import EngineBroke, RequestRefused
@@ -17,11 +18,14 @@ from twohalves.server.builtin.residence import Residence
 Watch = Callable[[Callable[[], None]], Any]
 """Given what ends the work, a context manager that does so when the client leaves."""
 
+Records = Generator[dict[str, Any], None, None]
+"""The records of one answer."""
+
 _MOST_WINDOWS = 10
 """An answer without a limit ends after so many windows, as in Ollama."""
 
 
-class Generator:
+class Answerer:
     """Answers /api/generate for one model."""
 
     def __init__(
@@ -38,9 +42,7 @@ class Generator:
         self._residence = residence
         self._default_num_ctx = default_num_ctx
 
-    def answer(
-        self, asked: Generate, arrived_ns: int, watch: Watch
-    ) -> Iterator[dict[str, Any]]:
+    def answer(self, asked: Generate, arrived_ns: int, watch: Watch) -> Records:
         """The records of the answer; a single one unless it streams.
 
         Args:
@@ -144,16 +146,16 @@ def _cut(tokens: list[int], room: int, keep: int) -> list[int]:
     return tokens[:keep] + tokens[len(tokens) - (room - keep) :]
 
 
-def _grammar(wanted: Any) -> dict[str, Any]:
+def _grammar(wanted: object) -> dict[str, Any]:
     if wanted is None:
         return {}
     if wanted == "json":
         return {"json_schema": {"type": "object"}}
     if isinstance(wanted, dict):
         return {"json_schema": wanted}
-    quoted = replies.encode(wanted).decode("utf-8")
-    text = f'invalid format: {replies.encode({"": quoted}).decode("utf-8")[4:-1]}'
-    raise RequestRefused(500, f'{text}; expected "json" or a valid JSON Schema object')
+    quoted = json.dumps(json.dumps(wanted, separators=(",", ":")))
+    expected = 'expected "json" or a valid JSON Schema object'
+    raise RequestRefused(500, f"invalid format: {quoted}; {expected}")
 
 
 def _refuse_what_is_not_offered(asked: Generate) -> None:

@@ -77,9 +77,15 @@ class Header:
         """Numbers in all tensors."""
         return sum(math.prod(tensor.shape) for tensor in self.tensors)
 
-    def own(self, key: str) -> Any:
-        """A value under the architecture's prefix; None if the file lacks it."""
-        return self.metadata.get(f"{self.architecture}.{key}")
+    def own(self, key: str) -> int | None:
+        """A whole number under the architecture's prefix; None if the file has none there."""
+        value = self.metadata.get(f"{self.architecture}.{key}")
+        return value if isinstance(value, int) else None
+
+    def each_layer(self, key: str) -> list[int] | None:
+        """The same for every layer, where the file lists them; None if it does not."""
+        value = self.metadata.get(f"{self.architecture}.{key}")
+        return value if isinstance(value, list) else None
 
 
 def read_header(path: pathlib.Path) -> Header:
@@ -109,7 +115,8 @@ def _parse(file: BinaryIO, path: pathlib.Path) -> Header:
         raise WeightsUnreadable(str(path), "other", "")
     metadata = {_string(file): _value(file, _u32(file)) for _ in range(n_pairs)}
     tensors = tuple(_tensor(file) for _ in range(n_tensors))
-    alignment = int(metadata.get("general.alignment", 32))
+    alignment = metadata.get("general.alignment")
+    alignment = alignment if isinstance(alignment, int) and alignment > 0 else 32
     here = file.tell()
     return Header(metadata=metadata, tensors=tensors, data_offset=here + -here % alignment)
 
@@ -122,7 +129,7 @@ def _tensor(file: BinaryIO) -> Tensor:
     return Tensor(name=name, type=_TENSOR_TYPES.get(kind, f"type {kind}"), shape=shape)
 
 
-def _value(file: BinaryIO, kind: int) -> Any:
+def _value(file: BinaryIO, kind: int) -> object:
     if kind == _STRING:
         return _string(file)
     if kind == _ARRAY:

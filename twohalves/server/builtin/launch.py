@@ -7,7 +7,6 @@ import logging
 import os
 import pathlib
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -21,7 +20,7 @@ from twohalves.errors import (
 )
 from twohalves.server.builtin.durations import FOREVER, keep_alive_seconds, parse_duration
 from twohalves.server.builtin.engine import Engine
-from twohalves.server.builtin.generate import Generator
+from twohalves.server.builtin.generate import Answerer
 from twohalves.server.builtin.listener import Listener
 from twohalves.server.builtin.model import read_model
 from twohalves.server.builtin.options import DEFAULT_NUM_CTX
@@ -69,9 +68,9 @@ def serve(
     keep_alive, num_ctx = _defaults(os.environ)
     model = read_model(pathlib.Path(model_path) if model_path else installed_weights())
     residence = Residence(lambda settings: Engine(model.path, settings), keep_alive)
-    generator = Generator(model, residence, num_ctx)
+    answerer = Answerer(model, residence, num_ctx)
     try:
-        listener = Listener((address, port), model, residence, generator, version)
+        listener = Listener((address, port), model, residence, answerer, version)
     except (OSError, OverflowError) as error:
         raise PortTaken(host, port, getattr(error, "strerror", None) or str(error)) from error
     stop = stop or threading.Event()

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any
 
-from twohalves.errors import RequestRefused, TwoHalvesError
+from twohalves.errors import EngineBroke, RequestRefused, TwoHalvesError
 from twohalves.server.builtin import replies
-from twohalves.server.builtin.generate import Generator
+from twohalves.server.builtin.generate import Answerer
 from twohalves.server.builtin.model import ServedModel
 from twohalves.server.builtin.requests import read_fields, read_generate, read_json
 from twohalves.server.builtin.residence import Residence
@@ -53,7 +53,7 @@ class Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
         address: tuple[str, int],
         model: ServedModel,
         residence: Residence,
-        generator: Generator,
+        answerer: Answerer,
         engine_version: str,
     ) -> None:
         """Bind the address.
@@ -61,12 +61,12 @@ class Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
         Raises:
             OSError: the port is in use.
         """
-        self.model, self.residence, self.generator = model, residence, generator
+        self.model, self.residence, self.answerer = model, residence, answerer
         self.engine_version = engine_version
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, Handler)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
+    def handle_error(self, request: object, client_address: object) -> None:
         """A broken connection is a client that left; anything else goes to the log."""
         error = sys.exception()
         if not isinstance(error, OSError):
@@ -80,22 +80,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 60  # seconds without a byte, reading or writing
     disable_nagle_algorithm = True
+    wbufsize = -1  # written when flushed
     error_content_type = "text/plain"
     error_message_format = "%(code)d %(message)s"
 
-    def do_GET(self) -> None:  # noqa: N802  # the base class calls it so
+    def do_GET(self) -> None:
         """Answer GET, and by the aliases below every other method."""
         arrived_ns = time.perf_counter_ns()
         self._streams = False
         try:
             self._dispatch(arrived_ns)
-        except RequestRefused as refusal:
+        except (RequestRefused, EngineBroke) as refusal:
             self._fail(refusal.status, refusal.text)
         except TwoHalvesError as error:
             self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, error.what)
         except OSError:
             self.close_connection = True  # the client left
-        except Exception:
+        except Exception:  # noqa: BLE001  # whatever it is, the client is told and the log knows
             _log.exception("request failed")
             self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error of the built-in server")
 
@@ -105,7 +106,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """What the Server header says."""
         return VERSION
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """One line a request, into the log."""
         _log.info(format, *args)
 
@@ -161,7 +162,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _generate(self, body: bytes, arrived_ns: int) -> None:
         asked = read_generate(read_json(body, "GenerateRequest"))
-        records = self.server.generator.answer(asked, arrived_ns, self._watch)
+        records = self.server.answerer.answer(asked, arrived_ns, self._watch)
         with contextlib.closing(records):
             first = next(records)
             if first["done"] or not asked.stream or "_debug_info" in first:
@@ -176,13 +177,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(HTTPStatus.OK)
         self._own_headers("application/x-ndjson", {"Transfer-Encoding": "chunked"})
         self._streams = True
-        self._headers_buffer.append(b"\r\n")
-        head = b"".join(self._headers_buffer)
-        self._headers_buffer = []
-        self.wfile.write(head + _chunked(record))  # headers and first token in one packet
+        self.end_headers()
+        self._chunk(record)  # headers and first token leave together
 
     def _chunk(self, record: dict[str, Any]) -> None:
         self.wfile.write(_chunked(record))
+        self.wfile.flush()
 
     def _reply(self, record: dict[str, Any], status: int = HTTPStatus.OK) -> None:
         self._send(status, replies.encode(record), "application/json; charset=utf-8")

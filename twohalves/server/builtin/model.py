@@ -42,8 +42,7 @@ class ServedModel:
     @property
     def trained_ctx(self) -> int | None:
         """Longest window the model was trained for, in tokens; None = the file does not say."""
-        length = self.header.own("context_length")
-        return length if isinstance(length, int) else None
+        return self.header.own("context_length")
 
     @property
     def is_chatml(self) -> bool:
@@ -152,13 +151,13 @@ def cache_bytes_per_token(header: Header) -> int | None:
     """
     layers, heads = header.own("block_count"), header.own("attention.head_count")
     width = header.own("embedding_length")
-    if not layers or not heads or not width or isinstance(heads, list):
+    if not layers or not heads or not width:
         return None
-    kv_heads = header.own("attention.head_count_kv") or heads
-    per_layer = kv_heads if isinstance(kv_heads, list) else [kv_heads] * layers
+    same = [header.own("attention.head_count_kv") or heads] * layers
+    per_layer = header.each_layer("attention.head_count_kv") or same
     key = header.own("attention.key_length") or width // heads
     value = header.own("attention.value_length") or width // heads
-    return int(sum(per_layer) * (key + value) * _F16_BYTES)
+    return sum(per_layer) * (key + value) * _F16_BYTES
 
 
 def read_model(path: pathlib.Path) -> ServedModel:

@@ -15,7 +15,7 @@ _SMALLEST_NUM_CTX = 4
 _LARGEST_INT = 2**31 - 1
 
 _INTEGERS = {
-    "num_ctx": None, "num_batch": 512, "num_thread": 0, "num_predict": -1, "num_keep": 4,
+    "num_batch": 512, "num_thread": 0, "num_predict": -1, "num_keep": 4,
     "seed": -1, "top_k": 40, "repeat_last_n": 64, "num_gpu": -1, "main_gpu": 0,
 }  # fmt: skip
 _FLOATS = {
@@ -58,9 +58,9 @@ def read_options(given: dict[str, Any], default_num_ctx: int = DEFAULT_NUM_CTX) 
     Raises:
         RequestRefused: 500, an option of a wrong type; the status is Ollama's.
     """
-    known = {name: _integer(name, given.get(name), default) for name, default in _INTEGERS.items()}
+    integers = {"num_ctx": default_num_ctx, **_INTEGERS}
+    known = {name: _integer(name, given.get(name), default) for name, default in integers.items()}
     sampling = {name: _float(name, given.get(name), default) for name, default in _FLOATS.items()}
-    known["num_ctx"] = default_num_ctx if known["num_ctx"] is None else known["num_ctx"]
     window = max(known["num_ctx"], _SMALLEST_NUM_CTX)
     return Options(
         num_ctx=window,
@@ -74,7 +74,7 @@ def read_options(given: dict[str, Any], default_num_ctx: int = DEFAULT_NUM_CTX) 
     )
 
 
-def _integer(name: str, value: Any, default: Any) -> Any:
+def _integer(name: str, value: object, default: int) -> int:
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -82,7 +82,7 @@ def _integer(name: str, value: Any, default: Any) -> Any:
     return int(min(max(value, -_LARGEST_INT), _LARGEST_INT))
 
 
-def _float(name: str, value: Any, default: float) -> float:
+def _float(name: str, value: object, default: float) -> float:
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -90,7 +90,7 @@ def _float(name: str, value: Any, default: float) -> float:
     return float(min(max(value, -_LARGEST_INT), _LARGEST_INT))
 
 
-def _stop(value: Any) -> tuple[str, ...] | None:
+def _stop(value: object) -> tuple[str, ...] | None:
     if value is None:
         return None
     texts = [value] if isinstance(value, str) else value

@@ -106,9 +106,9 @@ def read_json(body: bytes, go_type: str) -> dict[str, Any]:
     return record
 
 
-def _decode(text: str) -> Any:
+def _decode(text: str) -> object:
     try:
-        return json.JSONDecoder(parse_constant=_no_constant).raw_decode(text)[0]
+        record: object = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text)[0]
     except json.JSONDecodeError as error:
         rest = text[error.pos :].strip()
         unterminated = error.msg.startswith("Unterminated")
@@ -118,6 +118,7 @@ def _decode(text: str) -> Any:
         raise RequestRefused(400, f"invalid character '{rest[0]}' {wanted}") from error
     except ValueError as error:  # a number of thousands of digits
         raise RequestRefused(400, "json: cannot unmarshal number") from error
+    return record
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -165,7 +166,7 @@ def read_generate(record: dict[str, Any]) -> Generate:
     )  # fmt: skip
 
 
-def _think(value: Any) -> bool:
+def _think(value: object) -> bool:
     if value is None or isinstance(value, bool):
         return bool(value)
     if isinstance(value, str) and value in _THINK_WORDS:
@@ -174,12 +175,12 @@ def _think(value: Any) -> bool:
     raise RequestRefused(400, f"invalid think value: {json.dumps(value)} ({wanted})")
 
 
-def _wrong_type(value: Any, field: str, go_name: str) -> NoReturn:
+def _wrong_type(value: object, field: str, go_name: str) -> NoReturn:
     kind = _kind(value)
     raise RequestRefused(
         400, f"json: cannot unmarshal {kind} into Go struct field {field} of type {go_name}"
     )
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return _GO_KINDS.get(type(value), "object")

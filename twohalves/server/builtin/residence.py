@@ -33,7 +33,9 @@ class Resident:
 class Residence:
     """Holds the engine, loads and unloads it."""
 
-    def __init__(self, start: Callable[[EngineSettings], Engine], default_keep_alive: float) -> None:
+    def __init__(
+        self, start: Callable[[EngineSettings], Engine], default_keep_alive: float
+    ) -> None:
         """Begin with nothing loaded.
 
         Args:
@@ -127,8 +129,7 @@ class Residence:
             self._queue.append(ticket)
             try:
                 self._changed.wait_for(
-                    lambda: self._queue[0] is ticket
-                    and (self._serves(settings) or not self._users)
+                    lambda: self._queue[0] is ticket and (self._serves(settings) or not self._users)
                 )
                 self._stop_timer()
                 if self._engine is None or not self._serves(settings):
