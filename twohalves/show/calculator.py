@@ -162,7 +162,7 @@ def _live(rates: Rates) -> VBox:
             max=described["max"],
             step=described["step"],
             description=described["label"],
-            description_tooltip=described["help"],
+            tooltip=described["help"],
             readout=False,
             continuous_update=True,
         )

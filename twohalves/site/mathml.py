@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bs4 import BeautifulSoup
-from bs4.element import NavigableString, PreformattedString, Tag
+from bs4.element import NavigableString, PreformattedString
 from latex2mathml import exceptions as unread
 from latex2mathml.converter import convert as to_mathml
 
@@ -66,5 +66,5 @@ def refuse_leftovers(soup: BeautifulSoup, page: str) -> None:
 
 
 def _is_source(text: NavigableString) -> bool:
-    parents = {parent.name for parent in text.parents if isinstance(parent, Tag)}
+    parents = {parent.name for parent in text.parents}
     return bool(parents & {"code", "pre", "script", "style", "math", "kbd", "samp", "svg"})
