@@ -60,7 +60,7 @@ def test_the_last_lines_are_shown_without_noise(project):
     with pytest.raises(InstallFailed) as raised:
         Environment(root=project, run=_ending(1, output)).install(READERS)
 
-    lines = raised.value.what.splitlines()[1:]
+    lines = raised.value.what.splitlines()[1:-1]
     assert [f"  line {n}" for n in range(29, 40)] + ["  ERROR: the reason"] == lines
 
 

@@ -192,7 +192,7 @@ class InstallFailed(TwoHalvesError):
     def __init__(self, subject: str, last_lines: str, cause: str) -> None:
         super().__init__(subject, last_lines, cause)
         self.subject = subject
-        self.what = f"Installing {subject} failed. Its last lines:\n{last_lines}"
+        self.what = f"The installer ended with\n{last_lines}\nso {subject} is not there."
         self.next_step = {
             "network": (
                 "Check the network (behind a proxy set HTTPS_PROXY) and give the same command "
@@ -490,11 +490,10 @@ class ServerUnreachable(TwoHalvesError, ConnectionError):
         self.what = f"No server answers at {url} ({detail})."
         start = "Start it with `ollama serve`, or use the built-in one: TWOHALVES_SERVER=builtin."
         self.next_step = _likely(likely) or start
-
-    __str__ = TwoHalvesError.__str__
+        self._facts = (url, detail, likely)  # an OSError keeps two arguments only
 
     def __reduce__(self) -> tuple[type[ServerUnreachable], tuple[object, ...]]:
-        return type(self), self.args
+        return type(self), self._facts
 
 
 class NotOllama(TwoHalvesError):
@@ -583,8 +582,6 @@ class ServerSilent(TwoHalvesError, TimeoutError):
             "Look with `ollama ps` whether it still computes; a smaller model "
             "(TWOHALVES_MODEL=NAME) answers sooner."
         )
-
-    __str__ = TwoHalvesError.__str__
 
     def __reduce__(self) -> tuple[type[ServerSilent], tuple[object, ...]]:
         return type(self), self.args
