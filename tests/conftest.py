@@ -2,9 +2,14 @@
 
 import importlib.util
 import os
+import pathlib
 import shutil
+import subprocess
+import sys
 
 import pytest
+
+PROJECT = pathlib.Path(__file__).resolve().parents[1]
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = os.environ.get("TWOHALVES_REQUIRE_BROWSER") == "1"
@@ -75,3 +80,29 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=path, args=[*QUIET_NETWORK, *root])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def builtin_server():
+    """The real built-in server in a process of its own, one for all tests.
+
+    Do not load another window than you need and do not unload: others use it.
+    """
+    from twohalves.server import find
+
+    clean = {k: v for k, v in os.environ.items() if not k.upper().startswith(CHANGES_BEHAVIOR)}
+    command = [sys.executable, "-X", "utf8", "-m", "twohalves.server.builtin"]
+    with subprocess.Popen(
+        [*command, "--stop-at-end-of-input"],
+        cwd=PROJECT,
+        env=clean,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+    ) as process:
+        url = process.stdout.readline().removeprefix("ready ").strip()
+        assert url.startswith("http://127.0.0.1:"), "the built-in server did not start"
+        yield find(environ={"TWOHALVES_SERVER": url})
+        process.stdin.close()
+        process.wait(20)

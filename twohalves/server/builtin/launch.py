@@ -63,6 +63,21 @@ def serve(
         EngineMissing: the engine is not installed.
         VariableUnusable: one of the variables holds no duration or number.
     """
+    listener = _listener(host, port, model_path)
+    stop = stop or threading.Event()
+    with listener, _signals(stop):
+        threading.Thread(target=listener.serve_forever, daemon=True).start()
+        ready(listener.url)
+        while not stop.wait(3600):  # with a limit, or Windows delivers no Ctrl-C
+            pass
+        listener.shutdown()
+    if not listener.residence.close(_WAIT_FOR_REQUESTS_S):
+        # The engine does not survive an ordinary exit while it computes.
+        logging.shutdown()
+        os._exit(0)
+
+
+def _listener(host: str, port: int, model_path: pathlib.Path | None) -> Listener:
     address = _loopback_address(host)
     version = _engine_version()
     keep_alive, num_ctx = _defaults(os.environ)
@@ -70,20 +85,9 @@ def serve(
     residence = Residence(lambda settings: Engine(model.path, settings), keep_alive)
     answerer = Answerer(model, residence, num_ctx)
     try:
-        listener = Listener((address, port), model, residence, answerer, version)
+        return Listener((address, port), model, residence, answerer, version)
     except (OSError, OverflowError) as error:
         raise PortTaken(host, port, getattr(error, "strerror", None) or str(error)) from error
-    stop = stop or threading.Event()
-    with listener, _signals(stop):
-        threading.Thread(target=listener.serve_forever, daemon=True).start()
-        ready(_url(address, listener.server_address[1]))
-        while not stop.wait(3600):  # with a limit, or Windows delivers no Ctrl-C
-            pass
-        listener.shutdown()
-    if not residence.close(_WAIT_FOR_REQUESTS_S):
-        # The engine does not survive an ordinary exit while it computes.
-        logging.shutdown()
-        os._exit(0)
 
 
 def stop_at_end_of_input(stop: threading.Event) -> None:
@@ -109,10 +113,6 @@ def _loopback_address(host: str) -> str:
     if name.endswith("localhost"):
         return "127.0.0.1"
     return name
-
-
-def _url(address: str, port: int) -> str:
-    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
 
 
 def _engine_version() -> str:

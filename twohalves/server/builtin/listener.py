@@ -66,6 +66,12 @@ class Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, Handler)
 
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        host, port = str(self.server_address[0]), self.server_address[1]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
     def handle_error(self, request: object, client_address: object) -> None:
         """A broken connection is a client that left; anything else goes to the log."""
         error = sys.exception()
