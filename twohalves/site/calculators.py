@@ -69,10 +69,9 @@ def _is_rate(value: object) -> bool:
 
 
 def _without_script(soup: BeautifulSoup) -> Tag:
-    line = soup.new_tag("noscript")
-    text = soup.new_tag("p", attrs={"class": "th-help"})
-    text.string = "With JavaScript, sliders stand here; the table above needs none."
-    line.append(text)
+    """What stands there until the script has put the sliders in its place."""
+    line = soup.new_tag("p", attrs={"class": "th-help"})
+    line.string = "With JavaScript, sliders stand here; the table above needs none."
     return line
 
 

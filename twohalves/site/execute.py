@@ -68,7 +68,7 @@ def _run(notebook: NotebookNode, name: str, folder: Path, run_id: str) -> None:
         resources={"metadata": {"path": str(folder)}},
     )
     try:
-        client.execute(env=_environment(run_id))
+        client.execute(env=_environment(run_id), cleanup_kc=True)  # the kernel is ours to end
     except CellExecutionError as error:
         raise _failed(notebook, name, error) from error
     except CellTimeoutError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PreformattedString
@@ -11,6 +12,9 @@ from latex2mathml.converter import convert as to_mathml
 
 from twohalves.errors import PageLeftover
 
+if TYPE_CHECKING:
+    from bs4.element import Tag
+
 _TEX = re.compile(r"^\s*\\[(\[](.*)\\[)\]]\s*$", re.DOTALL)
 # The converter reads the starred form; the one TeX authors write it would leave half done.
 _ALIGNED = re.compile(r"\\(begin|end)\{aligned\}")
@@ -18,6 +22,7 @@ _ALIGNED = re.compile(r"\\(begin|end)\{aligned\}")
 _RAW_IN_MATH = re.compile(r"[\\&]")
 _RAW_IN_TEXT = re.compile(r"\\[(\[]|\$\$|\\(?:frac|text|begin|end|approx|times)\b")
 _REFERENCE = re.compile(r"\?@[\w-]+|\?(?:var|meta|env):[\w.-]+|\{\{<.*?>\}\}")
+_PARTS = {"mfrac": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "mroot": 2}
 # The converter's errors have no common base.
 _UNREAD: tuple[type[Exception], ...] = tuple(
     getattr(unread, name) for name in dir(unread) if name.endswith("Error")
@@ -41,11 +46,20 @@ def convert(soup: BeautifulSoup, page: str) -> None:
         except _UNREAD as error:
             raise PageLeftover(page, found[1].strip(), "a formula that cannot be read") from error
         formula = BeautifulSoup(markup, "html.parser").math
-        if formula is None or _RAW_IN_MATH.search(formula.get_text()):
+        if formula is None or _RAW_IN_MATH.search(formula.get_text()) or _incomplete(formula):
             raise PageLeftover(page, found[1].strip(), "a formula with an unknown command")
         formula["alttext"] = found[1].strip()
         span.clear()
         span.append(formula)
+
+
+def _incomplete(formula: Tag) -> bool:
+    """Whether a fraction or an index lacks a part: the converter lets that pass."""
+    return any(
+        len(tag.find_all(recursive=False)) != parts
+        for name, parts in _PARTS.items()
+        for tag in formula.find_all(name)
+    )
 
 
 def refuse_leftovers(soup: BeautifulSoup, page: str) -> None:

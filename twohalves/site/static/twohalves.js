@@ -279,7 +279,7 @@
     var start = defaults(spec);
     rows.forEach(listen);
     var buttons = spec.presets.map(function (preset) { return button(preset.label, preset.values); });
-    element.appendChild(make("div", { "class": "th-panel", role: "group", "aria-label": spec.title }, [
+    element.replaceChildren(make("div", { "class": "th-panel", role: "group", "aria-label": spec.title }, [
       make("p", { "class": "th-title", text: spec.title })
     ].concat(rows.map(function (row) { return row.node; }),
       [make("div", { "class": "th-outcome" }, [picture.node, results.node]), live,

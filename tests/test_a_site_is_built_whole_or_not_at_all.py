@@ -1,0 +1,192 @@
+"""The site is built whole or not at all: a failure names its cause, and the old site stays."""
+
+import shutil
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from twohalves.errors import (
+    LinksDead,
+    RendererComplained,
+    RendererFailed,
+    RendererMissing,
+    SiteMissing,
+    SiteSourceMissing,
+    VariableUnknown,
+)
+from twohalves.site import build, find_renderer, serving
+
+TESTS = Path(__file__).parent
+NOTEBOOK_PAGE = "notebooks/31-01-two-halves.html"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A small project in a folder with a name that is hard to bear."""
+    folder = tmp_path / "Žofie Übung #1"
+    shutil.copytree(TESTS / "fixtures" / "site", folder)
+    shutil.copy(TESTS.parent / "_quarto.yml", folder)
+    shutil.copy(TESTS.parent / "data" / "worksheet.json", folder / "data")
+    return folder
+
+
+def pretend_quarto(folder, monkeypatch, body):
+    """Put a program named quarto first on the path that does what the body says."""
+    if sys.platform == "win32":
+        pytest.skip("a script is no program there")
+    program = folder / "bin" / "quarto"
+    program.parent.mkdir()
+    program.write_text(
+        f"#!{sys.executable}\nimport sys, pathlib\n"
+        "if sys.argv[1:] == ['--version']:\n    print('1.10.18'); sys.exit()\n" + body,
+        encoding="utf-8",
+    )
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+
+
+def files(folder):
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+def test_a_site_is_made_from_sources_that_stay_as_they_are(project):
+    """Pages, notebook beside its page, numbers from the claims, nothing left behind."""
+    before = files(project)
+    steps = []
+    rendered = build(project, renderer="smalldocs", say=steps.append)
+    assert rendered.renderer == "smalldocs"
+    assert rendered.warnings == ()
+    assert rendered.pages == (
+        "chapters/opening.html",
+        "chapters/references.html",
+        "index.html",
+        NOTEBOOK_PAGE,
+    )
+    site = project / "_site"
+    assert [f for f in files(project) if not f.startswith("_site/")] == before
+    assert (site / "notebooks" / "31-01-two-halves.ipynb").is_file()
+    assert (site / "data" / "claims.csv").is_file()
+    text = (site / "index.html").read_text(encoding="utf-8")
+    assert "the longest 4,247 tokens" in text
+    assert "<math" in text
+    assert "jsdelivr" not in text
+    assert steps == ["Rendering the pages"]
+
+
+def test_building_again_replaces_the_whole_site(project):
+    """A page that is gone from the sources is gone from the site."""
+    build(project, renderer="smalldocs")
+    (project / "_site" / "old.html").write_text("x", encoding="utf-8")
+    build(project, renderer="smalldocs")
+    assert not (project / "_site" / "old.html").exists()
+    assert [p.name for p in project.iterdir() if p.name.startswith("._site")] == []
+
+
+def test_replay_executes_and_stores_only_when_asked(project):
+    """``--run`` shows fresh outputs; ``store`` also keeps them in the project's notebook."""
+    notebook = project / "notebooks" / "31-01-two-halves.ipynb"
+    source = notebook.read_text(encoding="utf-8")
+    for call in ("show.table()", "show.figure()", "show.latency_sliders(rates)"):
+        source = source.replace(call, "print(__import__('os').environ['TWOHALVES_RUN'])")
+    notebook.write_text(source, encoding="utf-8")
+    build(project, run_id="run-7", renderer="smalldocs")
+    assert notebook.read_text(encoding="utf-8") == source
+    assert "run-7" in (project / "_site" / NOTEBOOK_PAGE).read_text(encoding="utf-8")
+    build(project, run_id="run-8", store=True, renderer="smalldocs")
+    assert "run-8" in notebook.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "error", "names"),
+    [
+        ("index.qmd", "{{< var claims.longest >}}", VariableUnknown, "claims.longest_prompt"),
+        ("chapters/opening.qmd", "[x](gone.qmd)", LinksDead, "chapters/opening.html: gone.html"),
+        ("index.qmd", "[x](chapters/opening.qmd#gone)", LinksDead, "opening.html#gone"),
+        ("index.qmd", "{{< include gone.qmd >}}", RendererComplained, "include gone.qmd"),
+    ],
+)
+def test_a_page_that_would_be_wrong_keeps_the_old_site(project, page, text, error, names):
+    """The error names the page and the place; what stood before still stands."""
+    build(project, renderer="smalldocs")
+    before = files(project / "_site")
+    path = project / page
+    path.write_text(path.read_text(encoding="utf-8") + f"\n\n{text}\n", encoding="utf-8")
+    with pytest.raises(error) as caught:
+        build(project, renderer="smalldocs")
+    assert names in str(caught.value)
+    assert files(project / "_site") == before
+
+
+def test_a_renderer_that_fails_shows_its_last_lines(project):
+    """Here: a configuration that is no YAML."""
+    (project / "_quarto.yml").write_text("project: [", encoding="utf-8")
+    with pytest.raises(RendererFailed, match=r"smalldocs stopped with code 2(.|\n)*_quarto\.yml"):
+        build(project, renderer="smalldocs")
+
+
+def test_a_folder_without_the_sources_names_what_is_missing(tmp_path):
+    """The first file looked for."""
+    with pytest.raises(SiteSourceMissing, match=r"_quarto\.yml"):
+        build(tmp_path)
+
+
+def test_quarto_is_taken_when_it_answers(tmp_path, monkeypatch):
+    """And smalldocs when it does not, or when the reader says so."""
+    pretend_quarto(tmp_path, monkeypatch, "")
+    assert (find_renderer().name, find_renderer().version) == ("quarto", "1.10.18")
+    assert find_renderer("smalldocs").name == "smalldocs"
+    monkeypatch.setenv("TWOHALVES_RENDERER", "smalldocs")
+    assert find_renderer().name == "smalldocs"
+    monkeypatch.delenv("TWOHALVES_RENDERER")
+    (tmp_path / "bin" / "quarto").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    assert find_renderer().name == "smalldocs"
+    with pytest.raises(RendererMissing, match="quarto"):
+        find_renderer("quarto")
+
+
+def test_what_quarto_only_warns_about_is_an_error(project, monkeypatch):
+    """It ends with 0 over unresolved references and missing files."""
+    body = "print('[1/4] index.qmd'); print('WARN: Unable to resolve crossref @fig-x')\n"
+    pretend_quarto(project.parent, monkeypatch, body)
+    with pytest.raises(RendererComplained, match="@fig-x"):
+        build(project)
+
+
+def test_pages_of_quarto_get_the_same_finish(project, monkeypatch):
+    """Its figures come from files, its formulas are MathML; its script loader is taken out."""
+    page = (
+        "<html><head><script src='https://cdnjs.cloudflare.com/x/require.min.js'></script>"
+        "<link rel='stylesheet' href='../site_libs/x.css'></head><body><main>"
+        "<header id='title-block-header'><h1>T</h1></header>"
+        "<div class='cell'><div class='cell-output cell-output-display'><p>"
+        "<img src='31-01-two-halves_files/figure-html/cell-4-output-1.svg'></p></div></div>"
+        '<div class="cell"><div class="th-calculator" data-calculator="latency" '
+        'data-rates=\'{"prefill_tok_s": 2.0, "decode_tok_s": 1.0}\'></div></div>'
+        "</main></body></html>"
+    )
+    body = (
+        "site = pathlib.Path('_site')\n"
+        "figures = site / 'notebooks/31-01-two-halves_files/figure-html'\n"
+        "figures.mkdir(parents=True); (site / 'site_libs').mkdir()\n"
+        "(site / 'site_libs/x.css').write_text('')\n"
+        "(figures / 'cell-4-output-1.svg').write_text('<svg><rect fill=\"#b3453e\"/></svg>')\n"
+        "(site / 'index.html').write_text('<html><head></head><main></main></html>')\n"
+        f"(site / 'notebooks/31-01-two-halves.html').write_text({page!r})\n"
+    )
+    pretend_quarto(project.parent, monkeypatch, body)
+    rendered = build(project)
+    text = (project / "_site" / NOTEBOOK_PAGE).read_text(encoding="utf-8")
+    assert rendered.renderer == "quarto"
+    assert '<rect fill="var(--th-decode, #B3453E)"' in text
+    assert "require.min.js" not in text
+    assert 'id="th-spec-latency"' in text
+    assert "../assets/twohalves.js" in text
+    assert 'download="31-01-two-halves.ipynb"' in text
+
+
+def test_there_must_be_a_site_to_look_at(tmp_path):
+    """Instead of an empty listing of a folder."""
+    with pytest.raises(SiteMissing), serving(tmp_path):
+        pass
