@@ -119,6 +119,18 @@ class NoValidAnswer(TwoHalvesError):
         )
 
 
+class PrefillNotTimed(TwoHalvesError):
+    """This version of the server times only the last batch of a prompt."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__(version)
+        self.what = (
+            f"Ollama {version} times only the last batch of a prompt, so no prefill rate can be "
+            "had from it."
+        )
+        self.next_step = "Update Ollama (https://ollama.com/download), then measure again."
+
+
 class WindowTooShort(TwoHalvesError):
     """The model's window holds none of the prompts."""
 

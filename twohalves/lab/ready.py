@@ -58,7 +58,8 @@ def _pull_button(server: Server) -> widgets.Widget:
         start.disabled = True
         try:
             for step in pull(server, RECOMMENDED):
-                bar.value = int(1000 * step.completed_bytes / max(step.total_bytes, 1))
+                if step.completed_bytes is not None and step.total_bytes:
+                    bar.value = int(1000 * step.completed_bytes / step.total_bytes)
                 said.value = step.status
         except TwoHalvesError as error:
             said.value = str(error)

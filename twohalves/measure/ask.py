@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import gc
 import hashlib
+from http import HTTPStatus
 from typing import Any
 
 import ollama
@@ -80,10 +81,9 @@ def ask(
         failed = error
     finally:
         gc.enable()
-    exchange = transport.last
-    if failed is not None and (exchange is None or not exchange.pieces or exchange.status != 200):
+    exchange = transport.newest()
+    if failed is not None and not _began(exchange):
         raise failed
-    assert exchange is not None  # a request that did not fail has passed the transport
     row = dataclasses.replace(row, started_at=started_at, prompt_hash=digest(prompt))
     answered = read_exchange(row, exchange, began_ns)
     if failed is None:
@@ -120,6 +120,11 @@ def read_exchange(row: Timing, exchange: Exchange, began_ns: int) -> Answered:
 def digest(text: str) -> str:
     """First 16 hex digits of a text's SHA-256."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+
+def _began(exchange: Exchange) -> bool:
+    """True when an answer had begun to arrive: what came is worth a row, however it ended."""
+    return exchange.status == HTTPStatus.OK and bool(exchange.pieces)
 
 
 def _has_text(record: dict[str, Any]) -> bool:

@@ -31,8 +31,7 @@ from twohalves.runs import (
     unfinished,
 )
 from twohalves.runs.session import Session
-from twohalves.server import Server, choose, client, facts, find, models, who
-from twohalves.server.models import ModelFacts
+from twohalves.server import ModelFacts, Server, choose, client, facts, find, models, who
 
 PLAIN_URL = "http://127.0.0.1:11434"
 

@@ -52,12 +52,20 @@ def calibrate(points: Sequence[tuple[int, int]]) -> Calibration:
     return Calibration(fixed=low - per_unit * short, per_unit=per_unit)
 
 
-def fresh(tokens: int, calibration: Calibration) -> Prompt:
+def fresh(tokens: int, calibration: Calibration, previous: str = "") -> Prompt:
     """A prompt of about `tokens` tokens that begins like no other.
 
     The eight digits come from the system's random source, and so does the prose: nothing is
-    seeded, so neither an earlier request nor an earlier run can have left it in a cache.
+    seeded, so neither an earlier request nor an earlier run can have left it in a cache. The
+    first digit differs from that of the previous entry number, so that a slot which still
+    holds the previous prompt shares no more than the word before it.
+
+    Args:
+        tokens: length wanted, the entry number included.
+        calibration: how the model counts our prose.
+        previous: the entry number of the request before; empty for the first.
     """
-    nonce = f"{10_000_000 + secrets.randbelow(90_000_000)}"
+    first = secrets.choice([digit for digit in "123456789" if digit != previous[:1]])
+    nonce = f"{first}{secrets.randbelow(10_000_000):07}"
     prose = write(calibration.units(tokens), random.SystemRandom())
     return Prompt(text=f"Entry {nonce}. {prose}", nonce=nonce, units=count(prose))

@@ -19,7 +19,7 @@ from typing import Any
 
 import httpx
 
-from twohalves.errors import CannotKeep, Interrupted, NoValidAnswer, WindowTooShort
+from twohalves.errors import CannotKeep, Interrupted, NoValidAnswer, PrefillNotTimed, WindowTooShort
 from twohalves.measure import plan as planning
 from twohalves.measure.ask import KEEP_ALIVE, OPTIONS, ask, digest
 from twohalves.measure.plan import Planned
@@ -27,12 +27,11 @@ from twohalves.measure.profiles import EXPERIMENT, NUM_CTX, Profile
 from twohalves.measure.progress import Progress, Report, seconds_for, silent
 from twohalves.measure.prompts import calibrate, fresh
 from twohalves.measure.transport import RecordingTransport
-from twohalves.runs import Keeper, Run, Timing, load, machine
+from twohalves.runs import SCHEMA, Keeper, Run, Timing, load, machine
 from twohalves.runs import session as session_file
 from twohalves.runs.session import Session
 from twohalves.runs.validity import Expected, flags, is_valid
-from twohalves.server import Server, client
-from twohalves.server.models import ModelFacts
+from twohalves.server import ModelFacts, Server, client, meaning
 from twohalves.stats import summarize
 
 ATTEMPTS = 3
@@ -57,15 +56,19 @@ def begin(
 
     Raises:
         WindowTooShort: no prompt of the profile fits the model's window.
+        PrefillNotTimed: this server's prefill clock cannot be used.
         CannotKeep: the folder cannot be made.
     """
     window = min(NUM_CTX, model.context_length or NUM_CTX)
     left_out = planning.skipped(profile, window)
     if len(left_out) == len(profile.lengths) + len(profile.once):
         raise WindowTooShort(model.name, window, min(profile.lengths))
+    meant = meaning(server, model.format)
+    if not meant.prefill_is_whole:
+        raise PrefillNotTimed(server.version or "")
     seed = secrets.randbelow(2**31)
     session: Session = {
-        "schema": session_file.SCHEMA,
+        "schema": SCHEMA,
         "run_id": folder.name,
         "started_at": _now(),
         "status": "unfinished",
@@ -76,6 +79,7 @@ def begin(
         "skipped_lengths": list(left_out),
         "machine": machine.facts(),
         "server": {"kind": server.kind, "version": server.version},
+        "counters": dataclasses.asdict(meant),
         "model": model.as_facts(),
         "options": OPTIONS
         | {"num_ctx": window, "raw": True, "truncate": False, "keep_alive": KEEP_ALIVE},
@@ -142,6 +146,7 @@ class _Work:
         self._transport = RecordingTransport(httpx.HTTPTransport(), extra={"truncate": False})
         self._client = client(server, transport=self._transport)
         self._points: list[tuple[int, int]] = []
+        self._nonce = ""
         self._began_ns = time.perf_counter_ns()
 
     def close(self) -> None:
@@ -177,10 +182,11 @@ class _Work:
                 self.answered.add(request.seq)
                 return
         if not any(row.valid for row in self.rows if row.role != "warmup"):
-            raise NoValidAnswer(request.condition, ATTEMPTS, row.flags)
+            raise NoValidAnswer(request.condition, ATTEMPTS, self.rows[-1].flags)
 
     def _ask(self, request: Planned, attempt: int) -> Timing:
-        prompt = fresh(request.prompt_tokens, calibrate(self._points))
+        prompt = fresh(request.prompt_tokens, calibrate(self._points), self._nonce)
+        self._nonce = prompt.nonce
         window = int(self.session["options"]["num_ctx"])
         planned = Timing(
             run_id=self._folder.name,

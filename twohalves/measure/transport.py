@@ -88,8 +88,7 @@ class RecordingTransport(httpx.BaseTransport):
         self._inner = inner
         self._extra = extra or {}
         self._clock = clock
-        self.last: Exchange | None = None
-        """The newest exchange; None before the first."""
+        self._newest = Exchange(path="", request=b"", sent_ns=0)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request and wrap its answer's stream."""
@@ -97,7 +96,7 @@ class RecordingTransport(httpx.BaseTransport):
         exchange = Exchange(
             path=request.url.path, request=request.content, sent_ns=self._clock()
         )
-        self.last = exchange
+        self._newest = exchange
         response = self._inner.handle_request(request)
         exchange.status = response.status_code
         exchange.content_type = response.headers.get("content-type", "")
@@ -107,6 +106,10 @@ class RecordingTransport(httpx.BaseTransport):
             stream=_Recorded(response, exchange, self._clock),
             extensions=response.extensions,
         )
+
+    def newest(self) -> Exchange:
+        """The newest exchange; an empty one before the first."""
+        return self._newest
 
     def close(self) -> None:
         """Close the transport underneath."""

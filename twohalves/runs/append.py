@@ -64,7 +64,7 @@ def set_torn_line_aside(path: pathlib.Path) -> None:
     if not path.exists():
         return
     content = path.read_bytes()
-    whole, _, rest = content.rpartition(b"\n")
+    rest = content.rpartition(b"\n")[2]
     if not rest:
         return
     with path.with_name(path.name + ".torn").open("ab") as out:

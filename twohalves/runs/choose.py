@@ -29,8 +29,8 @@ class Whose:
     """Hash of the machine, `twohalves.runs.machine.facts()["id"]`."""
     server_kind: str
     """ollama, builtin or other."""
-    model_digest: str
-    """Digest of the model's file."""
+    model_digest: str | None
+    """Digest of the model's file; None when the server does not tell."""
 
 
 def fixed_run(environ: Mapping[str, str] | None = None) -> str | None:
@@ -92,10 +92,10 @@ def newest_sample(folder: pathlib.Path = RUNS) -> str | None:
 
 def belongs_to(session: Session, whose: Whose) -> bool:
     """True when machine, server and model agree."""
-    return (
-        session["machine"]["id"] == whose.machine_id
-        and session["server"]["kind"] == whose.server_kind
-        and session["model"]["digest"] == whose.model_digest
+    return whose == Whose(
+        machine_id=session["machine"]["id"],
+        server_kind=session["server"]["kind"],
+        model_digest=session["model"]["digest"],
     )
 
 

@@ -34,6 +34,8 @@ class Condition:
     """Seconds of the whole request, by the client's clock."""
     output_tokens: Summary
     """Answer tokens."""
+    decode_rates: tuple[float, ...]
+    """Each row's corrected decode rate, in the order they were measured."""
     rows: tuple[Timing, ...]
     """The rows themselves, in the order they were measured."""
 
@@ -49,19 +51,30 @@ def conditions(run: Run, experiment: str) -> tuple[Condition, ...]:
         by_length.setdefault(int(row.condition), []).append(row)
     if not by_length:
         raise RunHasNoRows(run.id, experiment)
-    return tuple(_condition(length, by_length[length]) for length in sorted(by_length))
+    free = tokens_outside_the_clock(run)
+    return tuple(
+        condition_of(length, by_length[length], free) for length in sorted(by_length)
+    )
 
 
-def condition_of(asked: int, rows: Iterable[Timing]) -> Condition:
-    """The line of some rows, for example the controls.
+def tokens_outside_the_clock(run: Run) -> int:
+    """Answer tokens that the decode clock of the run's server leaves out: 1 on GGUF engines."""
+    return int(run.session.get("counters", {}).get("steps_less", 1))
+
+
+def condition_of(asked: int, valid: Iterable[Timing], free: int = 1) -> Condition:
+    """The line of some valid rows, for example the controls.
+
+    Args:
+        asked: prompt length asked for, tokens.
+        valid: the rows.
+        free: see `tokens_outside_the_clock`.
 
     Raises:
         ValueError: no row, or a row without counters: such rows are not valid.
     """
-    return _condition(asked, list(rows))
+    rows = list(valid)
 
-
-def _condition(asked: int, rows: list[Timing]) -> Condition:
     def over(quantity: Callable[[Timing], float | None]) -> Summary:
         return summarize([_known(quantity(row), row) for row in rows])
 
@@ -70,11 +83,12 @@ def _condition(asked: int, rows: list[Timing]) -> Condition:
         prompt_tokens=over(lambda row: row.prompt_eval_count),
         prefill_s=over(derive.prefill_s),
         prefill_rate=over(derive.prefill_rate),
-        decode_rate=over(derive.decode_rate),
+        decode_rate=over(lambda row: derive.decode_rate(row, free)),
         decode_rate_raw=over(derive.decode_rate_raw),
-        ratio=over(derive.rate_ratio),
+        ratio=over(lambda row: derive.rate_ratio(row, free)),
         total_s=over(derive.total_s),
         output_tokens=over(lambda row: row.eval_count),
+        decode_rates=tuple(_known(derive.decode_rate(row, free), row) for row in rows),
         rows=tuple(rows),
     )
 

@@ -44,9 +44,15 @@ def prefill_rate(row: Timing) -> float | None:
     return _rate(processed_tokens(row), prefill_s(row))
 
 
-def decode_rate(row: Timing) -> float | None:
-    """Answer tokens per second of decode, over the steps taken: N tokens take N - 1."""
-    steps = None if row.eval_count is None else decode_steps(row.eval_count)
+def decode_rate(row: Timing, free: int = 1) -> float | None:
+    """Answer tokens per second of decode, over the steps its clock covers.
+
+    Args:
+        row: the row.
+        free: tokens that the clock leaves out, `counters.steps_less` of the session: 1 on GGUF
+            engines, where N tokens take N - 1 steps.
+    """
+    steps = None if row.eval_count is None else decode_steps(row.eval_count, free)
     return _rate(steps, decode_s(row))
 
 
@@ -55,9 +61,9 @@ def decode_rate_raw(row: Timing) -> float | None:
     return _rate(row.eval_count, decode_s(row))
 
 
-def rate_ratio(row: Timing) -> float | None:
+def rate_ratio(row: Timing, free: int = 1) -> float | None:
     """How many times longer a token takes to write than to read, within one request."""
-    reading, writing = prefill_rate(row), decode_rate(row)
+    reading, writing = prefill_rate(row), decode_rate(row, free)
     return reading / writing if reading and writing else None
 
 

@@ -22,9 +22,9 @@ INVALID = frozenset({
     "reloaded",
     "cached_prefix",
 })
-"""Flags that rule a row out. Others only inform: thinking, bos_cached ..."""
+"""Flags that rule a row out. Others only inform: none yet"""
 
-_BOS = 2  # a beginning-of-sequence token or two may be shared by all prompts
+_SHARED_HEAD = 4  # the word before the entry number, and what a server puts before a raw prompt
 _RELOAD_FLOOR_NS = 500_000_000
 _RELOAD_FACTOR = 5
 
@@ -61,7 +61,7 @@ def flags(row: Timing, expected: Expected) -> tuple[str, ...]:
     if not expected.warming and _reloaded(row.load_duration, expected.usual_load_ns):
         found.append("reloaded")
     cached = row.prompt_eval_cached_count or 0
-    if row.variant == "cold" and cached > _BOS:
+    if row.variant == "cold" and cached > _SHARED_HEAD:
         found.append("cached_prefix")
     return tuple(found)
 

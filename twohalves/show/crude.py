@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
 
 from IPython.display import Markdown
 
 from twohalves.formulas import Latency, crude_latency
 from twohalves.runs import Condition, Run, reference
 from twohalves.runs.reference import claim
+from twohalves.show.calculator import Rates
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import fixed, percent, seconds, significant
 from twohalves.show.rates import lines
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
-    """The two constants of the crude model."""
-
-    prefill_tok_s: float
-    """Prompt tokens per second."""
-    decode_tok_s: float
-    """Answer tokens per second."""
-    source: str
-    """Where they come from, in a few words."""
 
 
 def own_rates(run: Run) -> Rates:

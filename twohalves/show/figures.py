@@ -61,7 +61,9 @@ def _dress(axes: mpl.axes.Axes, lengths: list[float]) -> None:
     axes.yaxis.label.set_color(_INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(_INK)
-    axes.legend(frameon=False, labelcolor=_INK, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
+    axes.legend(
+        frameon=False, labelcolor=_INK, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1)
+    )
 
 
 def _themed(figure: Figure, title: str) -> str:

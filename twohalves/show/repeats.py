@@ -6,6 +6,7 @@ from IPython.display import Markdown
 
 from twohalves.formulas import decode_steps
 from twohalves.runs import Condition, Run, condition_of, derive, reference
+from twohalves.runs.conditions import tokens_outside_the_clock
 from twohalves.runs.reference import claim
 from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import fixed, percent, seconds, significant
@@ -69,7 +70,7 @@ def single_shot(run: Run) -> Markdown:
     if not repeated:
         return say("Your run asked each length once, so there is no second answer to compare.")
     furthest = max(repeated, key=lambda line: abs(_first_off(line)))
-    first = derive.decode_rate(furthest.rows[0]) or 0.0
+    first = furthest.decode_rates[0]
     return say(
         f"**Had you stopped after one run** you would have printed {significant(first)} decode "
         f"tok/s on the {fixed(furthest.prompt_tokens.median)}-token row. "
@@ -82,8 +83,7 @@ def single_shot(run: Run) -> Markdown:
 
 
 def _first_off(line: Condition) -> float:
-    first = derive.decode_rate(line.rows[0]) or 0.0
-    return first / line.decode_rate.median - 1
+    return line.decode_rates[0] / line.decode_rate.median - 1
 
 
 def separate_medians(run: Run) -> Markdown:
@@ -110,7 +110,7 @@ def control(run: Run) -> Markdown:
     rows = run.controls()
     if len(rows) < 2:
         return say("This run holds fewer than two controls, so it cannot tell whether it drifted.")
-    line = condition_of(int(rows[0].condition), rows)
+    line = condition_of(int(rows[0].condition), rows, tokens_outside_the_clock(run))
     return say(
         f"**The control**, about {fixed(line.asked)} tokens in and "
         f"{fixed(line.output_tokens.median)} out with new text each time, was asked "
@@ -126,7 +126,7 @@ def one_step_fewer(run: Run) -> Markdown:
     """N tokens are N - 1 steps, and what counting N does to a rate. In a fold."""
     line = lines(run)[0]
     tokens = int(line.output_tokens.median)
-    steps = decode_steps(tokens)
+    steps = decode_steps(tokens, tokens_outside_the_clock(run))
     return fold(
         "Why this book's decode rate is a little lower than your tool's",
         f"Prefill ends with the probabilities of the next token. So the first of "

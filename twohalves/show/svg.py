@@ -1,4 +1,4 @@
-"""Small drawings as SVG text: real letters, a title for screen readers, colors that follow the page.
+"""Small drawings as SVG: real letters, a title for screen readers, the colors of the page.
 
 On the site the colors come from the page's variables, light and dark. Where an SVG is shown as
 a picture and cannot see the page (JupyterLab, GitHub), the fallbacks here are used; they are

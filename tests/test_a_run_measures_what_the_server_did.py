@@ -1,0 +1,206 @@
+"""A whole run against a server of known rates: recovered, complete, resumable, honest."""
+
+import dataclasses
+
+import pytest
+
+from tests.servers import modelled
+from twohalves.errors import Interrupted, NoValidAnswer, TwoHalvesError, WindowTooShort
+from twohalves.measure import live, measure
+from twohalves.runs import conditions, listed, load
+from twohalves.server import find
+
+
+class Ground:
+    """A scripted server and a folder for runs."""
+
+    def __init__(self, model, server, runs):
+        self.model, self.server, self.runs = model, server, runs
+
+    def book(self):
+        found = find(environ={"TWOHALVES_SERVER": self.server.url})
+        return live(found, None, self.runs)
+
+
+@pytest.fixture
+def ground(tmp_path, request):
+    model = modelled.Modelled(**getattr(request, "param", {}))
+    with modelled.scripted.Scripted(model.routes()) as server:
+        yield Ground(model, server, tmp_path)
+
+
+def test_rates_are_recovered_within_one_percent(ground):
+    """2,000 and 190 tokens a second go in, and come out of every row."""
+    run = measure(ground.book(), profile_name="chapter")
+
+    for line in conditions(run, "prefill_decode"):
+        assert line.prefill_rate.median == pytest.approx(2000, rel=0.01)
+        assert line.decode_rate.median == pytest.approx(190, rel=0.01)
+        assert line.ratio.median == pytest.approx(2000 / 190, rel=0.01)
+        assert line.decode_rate_raw.median == pytest.approx(190 * 32 / 31, rel=0.01)
+
+
+def test_a_complete_run_is_the_plan_and_nothing_else(ground):
+    """30 measured, 11 controls, 2 warm-ups; each length within 3% of the one asked for."""
+    run = measure(ground.book(), profile_name="chapter")
+    roles = [row.role for row in run.timings]
+
+    assert (30, 11, 2) == tuple(roles.count(role) for role in ("measure", "control", "warmup"))
+    assert run.session["status"] == "complete"
+    for row in run.timings:
+        if row.role != "warmup":
+            assert row.valid, row.flags
+            assert row.prompt_eval_count == pytest.approx(int(row.condition), rel=0.03)
+
+
+def test_no_prompt_is_sent_twice(ground):
+    """Entry numbers and texts are new each time, and neighbors differ in the first digit."""
+    measure(ground.book(), profile_name="quick")
+    prompts = [a.json["prompt"] for a in ground.server.asked if a.path == "/api/generate"]
+
+    assert len(set(prompts)) == len(prompts)
+    heads = [prompt[:7] for prompt in prompts]
+    assert all(head.startswith("Entry ") for head in heads)
+    assert all(one != two for one, two in zip(heads, heads[1:], strict=False))
+
+
+def test_every_request_asks_alike(ground):
+    """Raw, greedy, streamed, one window, no silent cut: nothing that would reload the model."""
+    measure(ground.book(), profile_name="quick")
+    bodies = [a.json for a in ground.server.asked if a.path == "/api/generate"]
+
+    for body in bodies:
+        assert (True, True, False, "30m") == (
+            body["raw"], body["stream"], body["truncate"], body["keep_alive"]
+        )
+        options = body["options"]
+        assert (8192, 0, 1) == (options["num_ctx"], options["temperature"], options["seed"])
+
+
+def test_ctrl_c_keeps_the_rows_and_the_next_start_goes_on(ground):
+    """Stopped after seven requests, resumed, and in the end nothing was asked twice."""
+    told = []
+
+    def stop(progress):
+        told.append(progress)
+        if len(told) == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match="are kept") as caught:
+        measure(ground.book(), profile_name="quick", report=stop)
+    assert "goes on where it stopped" in caught.value.next_step
+    [name] = listed(ground.runs)
+    before = load(ground.runs / name)
+    assert before.session["status"] == "unfinished"
+    assert len(before.timings) == 7
+
+    after = measure(ground.book(), profile_name="quick")
+
+    assert after.id == name
+    assert after.timings[:7] == before.timings
+    seqs = [row.seq for row in after.timings if row.role != "warmup"]
+    assert len(seqs) == len(set(seqs))
+    assert after.session["status"] == "complete"
+
+
+def test_the_server_dies_and_the_run_goes_on_later(ground):
+    """A dead server ends the session with a clear error; its rows wait for the next start."""
+    ground.model.faults[6] = lambda _: None
+
+    def die(progress):
+        if progress.done == 9:
+            ground.server.routes["/api/generate"] = dropped
+
+    dropped = modelled.scripted.Answer(chunks=[], breaks_off=True)
+    with pytest.raises(TwoHalvesError):
+        measure(ground.book(), profile_name="quick", report=die)
+
+    [name] = listed(ground.runs)
+    kept = load(ground.runs / name)
+    assert len([row for row in kept.timings if row.valid]) >= 8
+    assert [row.flags for row in kept.timings if not row.valid] == ["no_answer"]
+
+
+@pytest.mark.parametrize(
+    ("change", "flag"),
+    [
+        ({"eval_count": 5}, "too_few_tokens"),
+        ({"done_reason": "stop"}, "too_few_tokens"),
+        ({"prompt_eval_count": 4}, "off_length"),
+        ({"load_duration": 2_000_000_000}, "reloaded"),
+        ({"prompt_eval_cached_count": 90}, "cached_prefix"),
+        ({"prompt_eval_duration": None}, "no_counters"),
+    ],
+)
+def test_an_invalid_answer_is_kept_flagged_and_asked_again(ground, change, flag):
+    """The faulty row stays in the file, and a new one with new text takes its place."""
+    ground.model.faults[5] = lambda final: {
+        key: value for key, value in (final | change).items() if value is not None
+    }
+
+    run = measure(ground.book(), profile_name="quick")
+    [bad] = [row for row in run.timings if not row.valid]
+    good = [row for row in run.timings if row.seq == bad.seq and row.valid]
+
+    assert flag in bad.flags.split(";")
+    assert [2] == [row.attempt for row in good]
+    assert bad.prompt_hash != good[0].prompt_hash
+
+
+def test_a_server_without_counters_is_given_up_soon(ground):
+    """Three tries of the first control, then a clear error instead of an hour of nothing."""
+    strip = ("prompt_eval_count", "prompt_eval_duration")
+    for number in range(1, 50):
+        ground.model.faults[number] = lambda final: {
+            key: value for key, value in final.items() if key not in strip
+        }
+
+    with pytest.raises(NoValidAnswer, match="no_counters"):
+        measure(ground.book(), profile_name="quick")
+    assert ground.model.answered == 5
+
+
+@pytest.mark.parametrize("ground", [{"window": 2048}], indirect=True)
+def test_a_short_window_leaves_lengths_out_and_says_so(ground):
+    """A window of 2,048 holds 1,095 tokens and not 2,156: measured without, and recorded."""
+    run = measure(ground.book(), profile_name="quick")
+
+    assert run.session["skipped_lengths"] == [2156, 4247]
+    assert run.session["options"]["num_ctx"] == 2048
+    assert [line.asked for line in conditions(run, "prefill_decode")] == [96, 298, 572, 1095]
+
+
+@pytest.mark.parametrize("ground", [{"window": 128}], indirect=True)
+def test_a_window_for_nothing_is_refused(ground):
+    """No prompt fits: one sentence, and no empty run left behind."""
+    with pytest.raises(WindowTooShort, match="128 tokens"):
+        measure(ground.book(), profile_name="quick")
+    assert listed(ground.runs) == ()
+
+
+def test_a_slow_machine_measures_fewer_blocks(ground, monkeypatch):
+    """Where a block would end after the budget it is not begun, and the run says how many were."""
+    from twohalves.measure import profiles
+
+    tight = dataclasses.replace(profiles.PROFILES["quick"], budget_s=0.5)
+    monkeypatch.setitem(profiles.PROFILES, "quick", tight)
+
+    run = measure(ground.book(), profile_name="quick")
+
+    assert run.session["blocks"] == {"planned": 3, "measured": 1}
+    assert run.session["status"] == "complete"
+    assert run.timings[-1].role == "control"
+    assert {row.condition for row in run.measured("prefill_decode")} == {
+        "96", "298", "572", "1095", "2156"
+    }
+
+
+def test_progress_counts_up_and_time_left_counts_down(ground):
+    """Told between requests: how many are done, and an estimate once rates are known."""
+    told = []
+    measure(ground.book(), profile_name="quick", report=told.append)
+
+    assert [each.done for each in told] == list(range(len(told)))
+    assert told[0].seconds_left is None
+    assert told[5].seconds_left > told[-2].seconds_left
+    assert told[-1].seconds_left == 0

@@ -1,0 +1,122 @@
+"""Rows outlive kills, full disks and torn lines."""
+
+import errno
+import json
+import os
+
+import pytest
+
+from twohalves.errors import CannotKeep, RunUnreadable
+from twohalves.runs import Keeper, Timing, load
+from twohalves.runs import session as session_file
+
+SESSION = {"schema": 1, "run_id": "r", "status": "unfinished"}
+
+
+def _row(seq):
+    return Timing(run_id="r", seq=seq, role="measure", eval_count=32)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    session_file.write(tmp_path, SESSION)
+    return tmp_path
+
+
+def test_a_row_is_on_disk_before_the_next_request(folder):
+    """After keep() returns, another process reads the row and the raw record."""
+    Keeper(folder).keep(_row(1), {"done": True, "eval_count": 32})
+
+    assert [row.seq for row in load(folder).timings] == [1]
+    raw = json.loads((folder / "raw.jsonl").read_text(encoding="utf-8"))
+    assert raw == {"seq": 1, "attempt": 1, "record": {"done": True, "eval_count": 32}}
+
+
+@pytest.mark.parametrize("cut", range(1, 60, 7))
+def test_a_torn_last_line_is_set_aside_and_the_rows_before_it_stay(folder, cut):
+    """A kill in the middle of a write costs that line only, and the pieces are kept."""
+    keeper = Keeper(folder)
+    keeper.keep(_row(1), {})
+    keeper.keep(_row(2), {})
+    path = folder / "timings.csv"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-cut])
+
+    reread = load(folder)
+    assert [row.seq for row in reread.timings] == [1]
+    assert "cut short" in reread.notes[0]
+
+    Keeper(folder).keep(_row(3), {})
+    assert [row.seq for row in load(folder).timings] == [1, 3]
+    assert load(folder).notes == ()
+    assert (folder / "timings.csv.torn").exists()
+
+
+def test_a_torn_header_is_written_anew(folder):
+    """A kill during the very first write leaves half a header; the next start mends it."""
+    (folder / "timings.csv").write_bytes(b"run_id,seq,blo")
+
+    Keeper(folder).keep(_row(1), {})
+
+    assert [row.seq for row in load(folder).timings] == [1]
+
+
+def test_a_full_disk_is_one_clear_error(folder, monkeypatch):
+    """When the disk is full the error says that the earlier rows are safe, and they are."""
+    keeper = Keeper(folder)
+    keeper.keep(_row(1), {})
+
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CannotKeep, match="No space left") as caught:
+        keeper.keep(_row(2), {})
+    monkeypatch.undo()
+
+    assert "the rows so far are kept" in caught.value.next_step
+    assert load(folder).timings[0].seq == 1
+
+
+def test_session_json_is_whole_or_not_there(folder, monkeypatch):
+    """A failed write leaves the old facts and no stray file."""
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        session_file.write(folder, SESSION | {"status": "complete"})
+
+    assert session_file.read(folder)["status"] == "unfinished"
+    assert [path.name for path in folder.iterdir()] == ["session.json"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("run_id,seq\nr,1,2\n", "line 2 has 3 cells where the header has 2"),
+        ("run_id,seq\nr,one\n", "line 2: column seq must be a whole number, got 'one'"),
+        ("", "its first line does not name the columns"),
+        ("a,b\n1,2\n", "its first line does not name the columns"),
+    ],
+)
+def test_an_edited_file_is_refused_with_the_line(folder, content, reason):
+    """A line that does not fit is an error, since a row silently left out is a row lost."""
+    (folder / "timings.csv").write_text(content, encoding="utf-8")
+
+    with pytest.raises(RunUnreadable) as caught:
+        load(folder)
+
+    assert reason in caught.value.what
+
+
+def test_a_newer_schema_is_refused(folder):
+    """A run written by a newer version is not read wrongly by this one."""
+    session_file.write(folder, SESSION | {"schema": 2})
+
+    with pytest.raises(RunUnreadable, match="schema 2 is newer than 1"):
+        load(folder)
+
+
+def test_a_column_of_a_later_version_is_passed_over(folder):
+    """Columns are only ever added at the end, so an older reader can skip them."""
+    (folder / "timings.csv").write_text("run_id,seq,brand_new\nr,1,x\n", encoding="utf-8")
+
+    assert [row.seq for row in load(folder).timings] == [1]
