@@ -1,4 +1,4 @@
-"""A rendered page, of either renderer, is finished: formulas, places, figures, names, no network."""
+"""A page of either renderer is finished: formulas, places, figures, names, no network."""
 
 import json
 
@@ -22,7 +22,8 @@ def test_formulas_become_mathml():
     """Inline and display, with the source kept for those who want it."""
     soup = page(
         r'<p><span class="math inline">\(t = n/r\)</span></p>'
-        r'<span class="math display">\[\begin{aligned} a &amp;= 1 \\ b &amp;= 2 \end{aligned}\]</span>'
+        r'<span class="math display">\[\begin{aligned} a &amp;= 1 \\ b &amp;= 2 '
+        r"\end{aligned}\]</span>"
     )
     mathml.convert(soup, "page.html")
     inline, display = soup.find_all("math")
@@ -248,11 +249,11 @@ def test_all_dead_links_are_named_at_once(tmp_path):
     )
 
 
-# --- names, roles, focus ----------------------------------------------------------------------------
+# --- names, roles, focus ------------------------------------------------------------
 
 
 def test_what_opens_scrolls_or_leads_has_a_name_and_takes_the_focus():
-    """Callout headers are buttons, long code and wide tables take the keyboard, landmarks differ."""
+    """Callout headers are buttons, long code and wide tables take focus, landmarks differ."""
     wide = "".join(f"<th>column {n}</th>" for n in range(6))
     soup = page(
         '<nav id="TOC"></nav><nav aria-label="breadcrumb" class="quarto-page-breadcrumbs"></nav>'

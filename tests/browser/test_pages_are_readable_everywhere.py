@@ -16,7 +16,8 @@ CONTRAST = """
     return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
     return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
   const back = (el) => { const chain = [];
-    for (let e = el; e; e = e.parentElement) chain.unshift(parse(getComputedStyle(e).backgroundColor));
+    for (let e = el; e; e = e.parentElement)
+      chain.unshift(parse(getComputedStyle(e).backgroundColor));
     return chain.reduce((below, c) => over(c, below), [255, 255, 255]); };
   const poor = [];
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -31,7 +32,8 @@ CONTRAST = """
     const f = over([ink[0], ink[1], ink[2], (ink[3] === undefined ? 1 : ink[3]) * opacity], b);
     const [x, y] = [light(f), light(b)].sort((p, q) => q - p);
     const ratio = (x + 0.05) / (y + 0.05);
-    if (ratio < 4.5) poor.push(`${ratio.toFixed(2)} ${el.className || el.tagName}: ${el.textContent.trim().slice(0, 30)}`);
+    const where = `${el.className || el.tagName}: ${el.textContent.trim().slice(0, 30)}`;
+    if (ratio < 4.5) poor.push(`${ratio.toFixed(2)} ${where}`);
   }
   return poor;
 }

@@ -119,7 +119,7 @@ def latency_sliders(rates: Rates, *, replay: bool = False) -> VBox | Markdown:
         An ipywidgets box; in replay an ``IPython.display.Markdown``.
     """
     if replay:
-        return Markdown(_replayed(rates))  # type: ignore[no-untyped-call]  # IPython's gap
+        return Markdown(_replayed(rates))
     return _live(rates)
 
 
@@ -190,7 +190,7 @@ def _live(rates: Rates) -> VBox:
     redraw()
     box = ipywidgets.VBox([ipywidgets.Label(_rates_line(rates)), *rows, outcome])
     box.add_class("th-calculator")
-    display(_Names())  # type: ignore[no-untyped-call]  # IPython's gap
+    display(_Names())
     return box
 
 
