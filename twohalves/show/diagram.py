@@ -29,6 +29,8 @@ class Parts:
     """Seconds of the first part."""
     rest_s: float
     """Seconds of the second part."""
+    first_name: str
+    """What the first part is."""
 
     @property
     def share(self) -> float:
@@ -64,7 +66,7 @@ def shape(run: Run) -> SVG:
 def to_scale(run: Run) -> SVG:
     """To scale: the reader's longest row, and the chapter's streamed request."""
     bars = (own_parts(run), chapter_parts())
-    title = "; ".join(f"{bar.name}: {percent(bar.share)} is over first" for bar in bars)
+    title = "; ".join(f"{bar.name}: {_said(bar)}" for bar in bars)
     parts: list[str] = []
     for number, bar in enumerate(bars):
         top = 18.0 + 74 * number
@@ -73,7 +75,7 @@ def to_scale(run: Run) -> SVG:
             svg.label(_LEFT, top, bar.name),
             svg.box(_LEFT, top + 10, cut, 28, svg.PREFILL),
             svg.box(_LEFT + cut, top + 10, _ROOM - cut, 28, svg.DECODE),
-            svg.label(_LEFT + 8, top + 29, percent(bar.share), fill=svg.ON_COLOR),
+            svg.label(_LEFT + 8, top + 29, _said(bar), fill=svg.ON_COLOR),
         ]
     return SVG(svg.drawing(WIDTH, 146, f"To scale. {title}.", parts))
 
@@ -92,6 +94,10 @@ def how_unfair(run: Run) -> Markdown:
     )
 
 
+def _said(bar: Parts) -> str:
+    return f"{bar.first_name}: {percent(bar.share)} of {seconds(bar.first_s + bar.rest_s)}"
+
+
 def own_parts(run: Run) -> Parts:
     """The reader's longest row, prefill against decode."""
     line = lines(run)[-1]
@@ -99,7 +105,12 @@ def own_parts(run: Run) -> Parts:
         f"Yours: {fixed(line.prompt_tokens.median)} tokens in, "
         f"{fixed(line.output_tokens.median)} out"
     )
-    return Parts(name=name, first_s=line.prefill_s.median, rest_s=_decode_s(line))
+    return Parts(
+        name=name,
+        first_s=line.prefill_s.median,
+        rest_s=_decode_s(line),
+        first_name="prefill",
+    )
 
 
 def chapter_parts() -> Parts:
@@ -109,7 +120,12 @@ def chapter_parts() -> Parts:
         f"The chapter's: {fixed(row.context_tokens)} tokens in, "
         f"{fixed(claim('bar_output'))} out, streamed"
     )
-    return Parts(name=name, first_s=row.ttft_s, rest_s=row.total_s - row.ttft_s)
+    return Parts(
+        name=name,
+        first_s=row.ttft_s,
+        rest_s=row.total_s - row.ttft_s,
+        first_name="until the first token",
+    )
 
 
 def _decode_s(line: Condition) -> float:

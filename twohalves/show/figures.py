@@ -8,7 +8,7 @@ import re
 import matplotlib as mpl
 from IPython.display import SVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from twohalves.runs import Run, reference
 from twohalves.show.numbers import fixed
@@ -53,6 +53,7 @@ def _dress(axes: mpl.axes.Axes, lengths: list[float]) -> None:
     """Plain ticks with plain numbers, no box, one color of ink."""
     plain = FuncFormatter(lambda value, _: fixed(value))
     axes.set_xticks(lengths)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(plain)
         axis.set_minor_locator(NullLocator())

@@ -29,7 +29,7 @@ def fixed(value: float | None, decimals: int = 0) -> str:
         msg = f"a number to show must be finite, got {value}"
         raise ValueError(msg)
     step = Decimal(1).scaleb(-decimals)
-    return f"{Decimal(repr(float(value))).quantize(step, ROUND_HALF_UP):,}"
+    return f"{Decimal(repr(float(value))).quantize(step, ROUND_HALF_UP):,f}"
 
 
 def significant(value: float | None, digits: int = 3) -> str:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from IPython.display import Markdown
 
 from twohalves.formulas import decode_steps
-from twohalves.runs import Condition, Run, condition_of, derive, reference
+from twohalves.runs import Condition, Run, condition_of, reference
 from twohalves.runs.conditions import tokens_outside_the_clock
 from twohalves.runs.reference import claim
 from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import fixed, percent, seconds, significant
-from twohalves.show.rates import lines
+from twohalves.show.rates import NOTICEABLE, lines
 from twohalves.stats import median_interval
 
 
 def shortest_row(run: Run) -> Markdown:
     """Why the shortest prompt looks slow: a fixed cost that few tokens must carry."""
     short, best = lines(run)[0], max(lines(run), key=lambda line: line.prefill_rate.median)
-    if short is best:
+    if short.prefill_rate.median > (1 - NOTICEABLE) * best.prefill_rate.median:
         return say(
-            f"In your run the shortest prompt is the fastest row, "
+            f"In your run the shortest prompt is read as fast as any, at "
             f"{significant(short.prefill_rate.median)} tok/s: whatever your server spends on each "
             f"request, it does not show in {fixed(short.prompt_tokens.median)} tokens."
         )
@@ -39,29 +39,32 @@ def shortest_row(run: Run) -> Markdown:
 
 def spreads(run: Run) -> Markdown:
     """Spread of each row, prefill and decode apart."""
-    header = ["prompt tokens", "repeats", "prefill spread", "decode spread", "95% interval"]
+    header = ["prompt tokens", "repeats", "prefill spread", "decode spread", "lowest", "highest"]
     rows = [
         [
             fixed(line.prompt_tokens.median),
             fixed(line.prefill_rate.n),
             percent(line.prefill_s.spread, 1) if line.prefill_s.n > 1 else "–",
             percent(line.decode_rate.spread, 1) if line.decode_rate.n > 1 else "–",
-            _interval(line),
+            f"{significant(line.prefill_rate.low)} tok/s",
+            f"{significant(line.prefill_rate.high)} tok/s",
         ]
         for line in lines(run)
     ]
     caption = (
-        f"Run {run.id}. Spread is range over median, (largest − smallest) / median. The interval "
-        "is for the median prefill rate; with fewer than six repeats none can be claimed."
+        f"Run {run.id}. Spread is range over median, (largest − smallest) / median; lowest and "
+        f"highest are prefill rates. {_claimable(run)}"
     )
     return table(header, rows, caption)
 
 
-def _interval(line: Condition) -> str:
-    found = median_interval([derive.prefill_rate(row) or 0.0 for row in line.rows])
+def _claimable(run: Run) -> str:
+    """What an interval for the median could claim with so many repeats."""
+    most = max(line.prefill_rate.n for line in lines(run))
+    found = median_interval(list(range(most)))
     if found is None:
-        return "none"
-    return f"{significant(found.low)}–{significant(found.high)} tok/s"
+        return f"With {fixed(most)} repeats no 95% interval for a median can be claimed."
+    return f"With {fixed(most)} repeats a 95% interval exists: see `twohalves.stats`."
 
 
 def single_shot(run: Run) -> Markdown:
@@ -71,14 +74,15 @@ def single_shot(run: Run) -> Markdown:
         return say("Your run asked each length once, so there is no second answer to compare.")
     furthest = max(repeated, key=lambda line: abs(_first_off(line)))
     first = furthest.decode_rates[0]
+    once, repeats = claim("single_shot_decode"), claim("repeated_decode")
     return say(
         f"**Had you stopped after one run** you would have printed {significant(first)} decode "
         f"tok/s on the {fixed(furthest.prompt_tokens.median)}-token row. "
         f"The median of {fixed(furthest.decode_rate.n)} runs is "
         f"{significant(furthest.decode_rate.median)}, so the first was off by "
         f"{percent(abs(_first_off(furthest)), 1)}. That is the worst of your first answers. "
-        f"The chapter's worst was larger: {fixed(claim('single_shot_decode'))} once, "
-        f"{fixed(claim('repeated_decode'))} with {fixed(claim('repeats'))} runs."
+        f"The chapter's was off by {percent(1 - once / repeats, 0)}: {fixed(once)} once, "
+        f"{fixed(repeats)} as the median of {fixed(claim('repeats'))}."
     )
 
 
