@@ -13,6 +13,7 @@ from twohalves.commands.model import pick
 from twohalves.commands.parser import Options
 from twohalves.measure import live, prefill_decode
 from twohalves.measure.book import run_line
+from twohalves.measure.replay import RECORD_VARIABLE
 from twohalves.places import PROJECT
 from twohalves.runs import Run, fixed_run, named
 from twohalves.server import find, models
@@ -21,22 +22,27 @@ from twohalves.site import build
 
 def run(_: Options) -> Exit:
     """Measure unless a run of this machine is there, execute in replay of it, render."""
-    fixed = fixed_run()
-    shown = named(fixed) if fixed else _readers_own()
     provide_quarto()
+    fixed = fixed_run()
+    if fixed:
+        return _build(named(fixed))
+    engine.provide()
+    with find() as server:
+        book = live(server, pick(models(server), os.environ.get("TWOHALVES_MODEL")).name)
+        terminal.step(book.says)
+        with Line() as line:
+            shown = prefill_decode(book, report=line)
+        # A plain call of a notebook that the run does not hold yet is asked now, and kept.
+        os.environ[RECORD_VARIABLE] = server.url
+        try:
+            return _build(shown)
+        finally:
+            del os.environ[RECORD_VARIABLE]
+
+
+def _build(shown: Run) -> Exit:
     rendered = build(PROJECT, run_id=shown.id, say=terminal.step)
     terminal.say(
         f"The numbers come from the run {shown.id}: {run_line(shown.session)}. {closing(rendered)}"
     )
     return Exit.DONE
-
-
-def _readers_own() -> Run:
-    """The newest run of this machine, this server and this model; measured now if none is."""
-    engine.provide()
-    with find() as server:
-        wanted = os.environ.get("TWOHALVES_MODEL")
-        book = live(server, pick(models(server), wanted).name)
-        terminal.step(book.says)
-        with Line() as line:
-            return prefill_decode(book, report=line)
