@@ -42,7 +42,22 @@ def test_a_value_is_printed_with_the_decimals_of_its_row(value, decimals, text):
 def test_every_claim_with_a_value_is_a_variable(tmp_path):
     """An empty value is no variable: a page that asks for it is refused, not left blank."""
     made = project(tmp_path, "longest,31.1,measured,x,4247,tokens,0,,", "nothing,31.1,m,x,,x,0,,")
-    assert variables_of(made) == {"claims": {"longest": "4,247"}}
+    assert variables_of(made) == {"claims": {"longest": "4,247"}, "session": {}}
+
+
+def test_the_chapters_session_can_be_named(tmp_path):
+    """Texts stay as they are, numbers get their commas, what is not known has no name."""
+    made = project(tmp_path)
+    (made / "data" / "reference").mkdir()
+    facts = {"software": {"version": "0.24.0"}, "window": 131072, "metric": None, "rows": [1]}
+    path = made / "data" / "reference" / "session.json"
+    path.write_text(json.dumps(facts), encoding="utf-8")
+    known = variables_of(made)
+    assert known["session"] == {"software": {"version": "0.24.0"}, "window": "131,072"}
+    check("page.qmd", "{{< var session.software.version >}}", known)
+    for missing in ("session.metric", "session.software"):
+        with pytest.raises(VariableUnknown):
+            check("page.qmd", f"{{{{< var {missing} >}}}}", known)
 
 
 def test_a_name_nobody_knows_is_refused_with_its_neighbors():

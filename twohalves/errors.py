@@ -260,13 +260,16 @@ class SiteSourceMissing(TwoHalvesError):
 
 
 class VariableUnknown(TwoHalvesError):
-    """A page asks for a number that data/claims.csv does not hold."""
+    """A page asks for a fact that the data does not hold."""
 
     def __init__(self, page: str, name: str, near: tuple[str, ...]) -> None:
         super().__init__(page, name, near)
         meant = f" Nearest: {', '.join(near)}." if near else ""
-        self.what = f"{page} asks for the number {name!r}, which has no value.{meant}"
-        self.next_step = f"correct the name in {page}, or add the row to data/claims.csv."
+        self.what = f"{page} asks for {name!r}, which has no value.{meant}"
+        self.next_step = (
+            f"correct the name in {page}, or add it to data/claims.csv (claims.…) or to "
+            "data/reference/session.json (session.…)."
+        )
 
 
 class NotebookCellFailed(TwoHalvesError):
