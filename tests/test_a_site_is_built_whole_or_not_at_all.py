@@ -13,6 +13,7 @@ from twohalves.errors import (
     RendererFailed,
     RendererMissing,
     SiteMissing,
+    SiteNotWritten,
     SiteSourceMissing,
     VariableUnknown,
 )
@@ -184,6 +185,24 @@ def test_pages_of_quarto_get_the_same_finish(project, monkeypatch):
     assert 'id="th-spec-latency"' in text
     assert "../assets/twohalves.js" in text
     assert 'download="31-01-two-halves.ipynb"' in text
+
+
+def test_a_full_disk_is_said_in_one_sentence(project, monkeypatch):
+    """With the folder that is full; the site that stood before still stands."""
+    build(project, renderer="smalldocs")
+    before = files(project / "_site")
+
+    copy = shutil.copytree
+
+    def full(source, target, **options):
+        if str(target).endswith(".new"):
+            raise OSError(28, "No space left on device", str(target))
+        return copy(source, target, **options)
+
+    monkeypatch.setattr(shutil, "copytree", full)
+    with pytest.raises(SiteNotWritten, match=r"\.new: No space left on device"):
+        build(project, renderer="smalldocs")
+    assert files(project / "_site") == before
 
 
 def test_there_must_be_a_site_to_look_at(tmp_path):

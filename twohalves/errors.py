@@ -372,6 +372,18 @@ class LinksDead(TwoHalvesError):
         self.next_step = "correct them in the pages named, or add what they point to."
 
 
+class SiteNotWritten(TwoHalvesError):
+    """The site, or the folder it is staged in, cannot be written."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.what = f"The site was not built: {path}: {reason}. A site that stood before stands."
+        self.next_step = (
+            "make room or allow writing there (TMPDIR names another folder for the staging), "
+            "then give the same command again."
+        )
+
+
 class CalculatorUnusable(TwoHalvesError):
     """A calculator's place in a page cannot be brought to life."""
 

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from twohalves.errors import SiteNotWritten, TwoHalvesError
 from twohalves.site.execute import execute, store_outputs
 from twohalves.site.render import Rendered, render
 from twohalves.site.stage import stage
@@ -36,6 +37,23 @@ def build(
     Raises:
         TwoHalvesError: what went wrong and what to do; the site that stood before is kept.
     """
+    try:
+        return _build(project, run_id, store=store, renderer=renderer, say=say)
+    except TwoHalvesError:
+        raise  # some of these are an OSError, too, and say more
+    except OSError as error:
+        path = str(error.filename or project / "_site")
+        raise SiteNotWritten(path, error.strerror or str(error)) from error
+
+
+def _build(
+    project: Path,
+    run_id: str | None,
+    *,
+    store: bool,
+    renderer: str | None,
+    say: Callable[[str], None],
+) -> Rendered:
     with tempfile.TemporaryDirectory(prefix="twohalves-site-", ignore_cleanup_errors=True) as name:
         staging = Path(name).resolve()
         notebooks = stage(project, staging)

@@ -152,5 +152,5 @@ def _write(notebook: NotebookNode, path: Path) -> None:
     """Write whole or not at all."""
     beside = path.with_name(f".{path.name}.part")
     text: str = nbformat.writes(notebook)  # type: ignore[no-untyped-call]  # its gap
-    beside.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    beside.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
     beside.replace(path)

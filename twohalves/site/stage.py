@@ -84,7 +84,7 @@ def _copy_notebook(path: Path, staging: Path) -> Path:
         raise NotebookUnreadable(name, "its cells are not a list")
     plain(notebook)
     target = staging / name
-    target.write_text(_as_text(notebook), encoding="utf-8")
+    target.write_text(_as_text(notebook), encoding="utf-8", newline="\n")
     return target
 
 
