@@ -123,7 +123,7 @@ def test_a_page_that_would_be_wrong_keeps_the_old_site(project, page, text, erro
 def test_a_renderer_that_fails_shows_its_last_lines(project):
     """Here: a configuration that is no YAML."""
     (project / "_quarto.yml").write_text("project: [", encoding="utf-8")
-    with pytest.raises(RendererFailed, match=r"smalldocs stopped with code 2(.|\n)*_quarto\.yml"):
+    with pytest.raises(RendererFailed, match=r"_quarto\.yml(.|\n)*smalldocs stopped with code 2"):
         build(project, renderer="smalldocs")
 
 

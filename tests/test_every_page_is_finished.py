@@ -240,12 +240,12 @@ def test_all_dead_links_are_named_at_once(tmp_path):
     with pytest.raises(LinksDead) as caught:
         links.check(tmp_path, ["index.html", "chapters/one.html"])
     assert caught.value.args[0] == (
-        ("index.html", "gone.html"),
-        ("index.html", "chapters/one.html#gone"),
-        ("index.html", "/index.html"),
-        ("index.html", "../x"),
-        ("index.html", "chapters/one.qmd"),
-        ("index.html", "gone.png"),
+        "index.html: gone.html",
+        "index.html: chapters/one.html#gone",
+        "index.html: /index.html",
+        "index.html: ../x",
+        "index.html: chapters/one.qmd",
+        "index.html: gone.png",
     )
 
 

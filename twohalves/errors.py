@@ -256,7 +256,7 @@ class SiteSourceMissing(TwoHalvesError):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.what = f"{path} is missing, so there is no site to build."
-        self.next_step = "start in the project's folder, or restore it: git checkout -- " + path
+        self.next_step = "Start in the project's folder, or restore it: git checkout -- " + path
 
 
 class VariableUnknown(TwoHalvesError):
@@ -267,7 +267,7 @@ class VariableUnknown(TwoHalvesError):
         meant = f" Nearest: {', '.join(near)}." if near else ""
         self.what = f"{page} asks for {name!r}, which has no value.{meant}"
         self.next_step = (
-            f"correct the name in {page}, or add it to data/claims.csv (claims.…) or to "
+            f"Correct the name in {page}, or add it to data/claims.csv (claims.…) or to "
             "data/reference/session.json (session.…)."
         )
 
@@ -280,7 +280,7 @@ class NotebookCellFailed(TwoHalvesError):
         said = f"\n  It had printed:\n{_last_lines(printed)}" if printed.strip() else ""
         self.what = (
             f"A cell of {notebook} failed.\n  The cell:\n{_last_lines(source, 40)}"
-            f"{said}\n  Then:\n{_last_lines(traceback, 25)}"
+            f"{said}\n  Then:\n{_last_lines(traceback, 25)}\n  It is the notebook's own code."
         )
         self.next_step = f"python3 -m twohalves lab, open {notebook} and run that cell."
 
@@ -290,7 +290,7 @@ class NotebookNotRun(TwoHalvesError):
 
     def __init__(self, notebook: str, reason: str) -> None:
         super().__init__(notebook, reason)
-        self.what = f"{notebook} could not be run: {reason}"
+        self.what = f"{notebook} could not be run: {reason}."
         self.next_step = "python3 -m twohalves doctor"
 
 
@@ -300,7 +300,7 @@ class NotebookChanged(TwoHalvesError):
     def __init__(self, notebook: str) -> None:
         super().__init__(notebook)
         self.what = f"{notebook} was edited while it ran, so its new outputs were not stored."
-        self.next_step = "run the same command again."
+        self.next_step = "Run the same command again."
 
 
 class NotebookUnreadable(TwoHalvesError):
@@ -308,7 +308,7 @@ class NotebookUnreadable(TwoHalvesError):
 
     def __init__(self, notebook: str, reason: str) -> None:
         super().__init__(notebook, reason)
-        self.what = f"{notebook} cannot be read as a notebook: {reason}"
+        self.what = f"{notebook} cannot be read as a notebook: {reason}."
         self.next_step = f"git checkout -- {notebook}, or save it again in JupyterLab."
 
 
@@ -327,8 +327,8 @@ class RendererFailed(TwoHalvesError):
     def __init__(self, renderer: str, code: int | None, output: str) -> None:
         super().__init__(renderer, code, output)
         how = "took too long and was stopped" if code is None else f"stopped with code {code}"
-        self.what = f"{renderer} {how}. Its last lines:\n{_last_lines(output)}"
-        self.next_step = "correct the page it names, then: python3 -m twohalves edition"
+        self.what = f"Its last lines:\n{_last_lines(output)}\n{renderer} {how}."
+        self.next_step = "Correct the page it names, then: python3 -m twohalves edition"
 
 
 class RendererComplained(TwoHalvesError):
@@ -337,8 +337,8 @@ class RendererComplained(TwoHalvesError):
     def __init__(self, renderer: str, complaints: tuple[str, ...]) -> None:
         super().__init__(renderer, complaints)
         lines = _last_lines("\n".join(complaints))
-        self.what = f"{renderer} found something it could not resolve:\n{lines}"
-        self.next_step = "correct the page it names, then: python3 -m twohalves edition"
+        self.what = f"{renderer} complained:\n{lines}\nA page would be wrong, so none was kept."
+        self.next_step = "Correct the page it names, then: python3 -m twohalves edition"
 
 
 class PageLeftover(TwoHalvesError):
@@ -346,8 +346,8 @@ class PageLeftover(TwoHalvesError):
 
     def __init__(self, page: str, text: str, kind: str) -> None:
         super().__init__(page, text, kind)
-        self.what = f"{page} shows {kind}: {text}"
-        self.next_step = f"correct that place in the source of {page}."
+        self.what = f"{page} shows {kind}: “{text}”."
+        self.next_step = f"Correct that place in the source of {page}."
 
 
 class PageNeedsNetwork(TwoHalvesError):
@@ -355,9 +355,9 @@ class PageNeedsNetwork(TwoHalvesError):
 
     def __init__(self, page: str, found: str) -> None:
         super().__init__(page, found)
-        self.what = f"{page} would load something from the network: {found}"
+        self.what = f"{page} would load something from the network: {found}."
         self.next_step = (
-            "keep a copy in the project, and show tables as Markdown: an output of type "
+            "Keep a copy in the project, and show tables as Markdown: an output of type "
             "text/html or a widget makes the renderer add such a script."
         )
 
@@ -365,11 +365,11 @@ class PageNeedsNetwork(TwoHalvesError):
 class LinksDead(TwoHalvesError):
     """Links inside the site that lead nowhere."""
 
-    def __init__(self, dead: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, dead: tuple[str, ...]) -> None:
         super().__init__(dead)
-        lines = "\n".join(f"    {page}: {link}" for page, link in dead)
-        self.what = f"{len(dead)} link(s) inside the site lead nowhere:\n{lines}"
-        self.next_step = "correct them in the pages named, or add what they point to."
+        lines = "\n".join(f"    {each}" for each in dead)
+        self.what = f"Links inside the site lead nowhere:\n{lines}\nThe new site was not kept."
+        self.next_step = "Correct them in the pages named, or add what they point to."
 
 
 class SiteNotWritten(TwoHalvesError):
@@ -379,7 +379,7 @@ class SiteNotWritten(TwoHalvesError):
         super().__init__(path, reason)
         self.what = f"The site was not built: {path}: {reason}. A site that stood before stands."
         self.next_step = (
-            "make room or allow writing there (TMPDIR names another folder for the staging), "
+            "Make room or allow writing there (TMPDIR names another folder for the staging), "
             "then give the same command again."
         )
 
@@ -389,8 +389,8 @@ class CalculatorUnusable(TwoHalvesError):
 
     def __init__(self, page: str, name: str, reason: str) -> None:
         super().__init__(page, name, reason)
-        self.what = f"The calculator {name!r} in {page} cannot be made: {reason}"
-        self.next_step = "compare the cell that shows it with data/worksheet.json."
+        self.what = f"The calculator {name!r} in {page} cannot be made: {reason}."
+        self.next_step = "Compare the cell that shows it with data/worksheet.json."
 
 
 # The built-in server.

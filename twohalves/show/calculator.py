@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 from IPython.display import Markdown, display
 
 from twohalves.formulas.latency import Latency, crude_latency
+from twohalves.show import svg
 from twohalves.show.numbers import fixed, percent, seconds, significant
 
 if TYPE_CHECKING:
-    from ipywidgets import VBox
+    from ipywidgets import HBox, VBox
 
 _WORKSHEET = Path(__file__).resolve().parents[2] / "data" / "worksheet.json"
 _BAR_WIDTH = 600
@@ -98,9 +99,8 @@ def picture(prompt_tokens: int, output_tokens: int, rates: Rates) -> str:
     return (
         f'<svg viewBox="0 0 {_BAR_WIDTH} 54" width="100%" style="max-width:{_BAR_WIDTH}px" '
         f'role="img" aria-label="{said}" font-family="sans-serif" font-size="15">'
-        f'<rect width="{split}" height="28" fill="var(--th-prefill, #1F4E79)"/>'
-        f'<rect x="{split}" width="{_BAR_WIDTH - split:.1f}" height="28" '
-        'fill="var(--th-decode, #B3453E)"/>'
+        f'<rect width="{split}" height="28" fill="{svg.PREFILL}"/>'
+        f'<rect x="{split}" width="{_BAR_WIDTH - split:.1f}" height="28" fill="{svg.DECODE}"/>'
         f'<text y="48" fill="currentColor">prefill {read}</text>'
         f'<text x="{_BAR_WIDTH}" y="48" text-anchor="end" fill="currentColor">decode {write}</text>'
         f'</svg><p class="th-sentence">{said}</p>'
@@ -154,44 +154,46 @@ def _rates_line(rates: Rates) -> str:
 def _live(rates: Rates) -> VBox:
     import ipywidgets  # noqa: PLC0415 — replay and tests of the words need no widgets
 
-    rows, sliders = [], []
-    for described in spec()["inputs"]:
-        slider = ipywidgets.IntSlider(
-            value=described["default"],
-            min=described["min"],
-            max=described["max"],
-            step=described["step"],
-            description=described["label"],
-            tooltip=described["help"],
-            readout=False,
-            continuous_update=True,
-        )
-        field = ipywidgets.BoundedIntText(
-            value=described["default"],
-            min=described["min"],
-            max=described["max"],
-            step=described["step"],
-            layout={"width": "7em"},
-        )
-        name = described["id"].removesuffix("_tokens")
-        slider.add_class(f"th-{name}")
-        field.add_class(f"th-{name}-number")
-        ipywidgets.link((slider, "value"), (field, "value"))
-        rows.append(ipywidgets.HBox([slider, field, ipywidgets.Label(described["unit"])]))
-        sliders.append(slider)
+    rows = [_row(described) for described in spec()["inputs"]]
+    prompt, output = (row.children[0] for row in rows)
     outcome = ipywidgets.HTML()
     outcome.add_class("th-outcome")
 
     def redraw(_: object = None) -> None:
-        outcome.value = picture(sliders[0].value, sliders[1].value, rates)
+        outcome.value = picture(prompt.value, output.value, rates)
 
-    for slider in sliders:
+    for slider in (prompt, output):
         slider.observe(redraw, names="value")
     redraw()
     box = ipywidgets.VBox([ipywidgets.Label(_rates_line(rates)), *rows, outcome])
     box.add_class("th-calculator")
     display(_Names())
     return box
+
+
+def _row(described: dict[str, Any]) -> HBox:
+    """A slider and a number field that hold one value, and its unit."""
+    import ipywidgets  # noqa: PLC0415 — as above
+
+    limits = {
+        "value": described["default"],
+        "min": described["min"],
+        "max": described["max"],
+        "step": described["step"],
+    }
+    slider = ipywidgets.IntSlider(
+        **limits,
+        description=described["label"],
+        tooltip=described["help"],
+        readout=False,
+        continuous_update=True,
+    )
+    field = ipywidgets.BoundedIntText(**limits, layout={"width": "7em"})
+    name = described["id"].removesuffix("_tokens")
+    slider.add_class(f"th-{name}")
+    field.add_class(f"th-{name}-number")
+    ipywidgets.link((slider, "value"), (field, "value"))
+    return ipywidgets.HBox([slider, field, ipywidgets.Label(described["unit"])])
 
 
 class _Names:

@@ -33,7 +33,7 @@ def check(built: Path, pages: list[str]) -> None:
         anchors[page] |= {str(t["name"]) for t in soup.select("a[name]")}
         for tag, key in _CARRIERS:
             wanted += [(page, str(t[key])) for t in soup.select(f"{tag}[{key}]")]
-    dead = [(page, link) for page, link in wanted if not _alive(page, link, built, anchors)]
+    dead = [f"{page}: {link}" for page, link in wanted if not _alive(page, link, built, anchors)]
     if dead:
         raise LinksDead(tuple(dict.fromkeys(dead)))
 
