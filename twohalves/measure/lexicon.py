@@ -23,7 +23,7 @@ _SMALL_WORDS = frozenset(
     _WORD.findall(
         """
         above after along already always and are been before behind below between but can
-        could did does down each every few first for from had has have her him his how
+        could did does down each every first for from had has have her him his how
         hundred into its last like more most much near never next nobody not nothing now off
         once one other out over shall she should side some than that the their them then
         there they this through too toward two under until upon was were what when where
