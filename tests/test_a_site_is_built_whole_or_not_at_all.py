@@ -9,6 +9,7 @@ import pytest
 
 from twohalves.errors import (
     LinksDead,
+    PortTaken,
     RendererComplained,
     RendererFailed,
     RendererMissing,
@@ -209,3 +210,15 @@ def test_there_must_be_a_site_to_look_at(tmp_path):
     """Instead of an empty listing of a folder."""
     with pytest.raises(SiteMissing), serving(tmp_path):
         pass
+
+
+def test_a_taken_port_is_named(tmp_path):
+    """The preview that was told to use it says so; told nothing, it finds a free one."""
+    (tmp_path / "index.html").write_text("<p>x</p>", encoding="utf-8")
+    with serving(tmp_path) as address:
+        port = int(address.rstrip("/").rpartition(":")[2])
+        assert address == f"http://127.0.0.1:{port}/"
+        with pytest.raises(PortTaken, match=str(port)), serving(tmp_path, port=port):
+            pass
+        with serving(tmp_path) as other:
+            assert other != address
