@@ -1,6 +1,7 @@
 """A whole run against a server of known rates: recovered, complete, resumable, honest."""
 
 import dataclasses
+import itertools
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_no_prompt_is_sent_twice(ground):
     assert len(set(prompts)) == len(prompts)
     heads = [prompt[:7] for prompt in prompts]
     assert all(head.startswith("Entry ") for head in heads)
-    assert all(one != two for one, two in zip(heads, heads[1:], strict=False))
+    assert all(one != two for one, two in itertools.pairwise(heads))
 
 
 def test_every_request_asks_alike(ground):
@@ -71,7 +72,10 @@ def test_every_request_asks_alike(ground):
 
     for body in bodies:
         assert (True, True, False, "30m") == (
-            body["raw"], body["stream"], body["truncate"], body["keep_alive"]
+            body["raw"],
+            body["stream"],
+            body["truncate"],
+            body["keep_alive"],
         )
         options = body["options"]
         assert (8192, 0, 1) == (options["num_ctx"], options["temperature"], options["seed"])
@@ -191,7 +195,11 @@ def test_a_slow_machine_measures_fewer_blocks(ground, monkeypatch):
     assert run.session["status"] == "complete"
     assert run.timings[-1].role == "control"
     assert {row.condition for row in run.measured("prefill_decode")} == {
-        "96", "298", "572", "1095", "2156"
+        "96",
+        "298",
+        "572",
+        "1095",
+        "2156",
     }
 
 

@@ -63,24 +63,7 @@ def ask(
         TwoHalvesError: the server could not be asked at all, or refused the request.
     """
     started_at = datetime.datetime.now().astimezone().isoformat(timespec="milliseconds")
-    options = OPTIONS | {"num_ctx": row.num_ctx, "num_predict": row.num_predict}
-    gc.disable()  # a collection in the timed span would be counted as the server's time
-    try:
-        with translated(server):
-            for _ in client.generate(
-                model=row.model,
-                prompt=prompt,
-                raw=True,
-                stream=True,
-                options=options,
-                keep_alive=KEEP_ALIVE,
-            ):
-                pass
-        failed = None
-    except TwoHalvesError as error:
-        failed = error
-    finally:
-        gc.enable()
+    failed = _send(client, server, row, prompt)
     exchange = transport.newest()
     if failed is not None and not _began(exchange):
         raise failed
@@ -89,6 +72,27 @@ def ask(
     if failed is None:
         return answered
     return dataclasses.replace(answered, record=answered.record | {"error": failed.what})
+
+
+def _send(client: ollama.Client, server: Server, row: Timing, prompt: str) -> TwoHalvesError | None:
+    """Send the request and read the stream to its end; the error, if it did not end well."""
+    gc.disable()  # a collection in the timed span would be counted as the server's time
+    try:
+        with translated(server):
+            for _ in client.generate(
+                model=row.model,
+                prompt=prompt,
+                raw=True,
+                stream=True,
+                options=OPTIONS | {"num_ctx": row.num_ctx, "num_predict": row.num_predict},
+                keep_alive=KEEP_ALIVE,
+            ):
+                pass
+    except TwoHalvesError as error:
+        return error
+    finally:
+        gc.enable()
+    return None
 
 
 def read_exchange(row: Timing, exchange: Exchange, began_ns: int) -> Answered:

@@ -175,5 +175,3 @@ def run_line(session: Session) -> str:
     version = session["server"]["version"] or "of unknown version"
     date = str(session["started_at"])[:10]
     return f"{name} {version} with {session['model']['name']}, {date}"
-
-

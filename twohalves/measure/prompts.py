@@ -52,6 +52,11 @@ def calibrate(points: Sequence[tuple[int, int]]) -> Calibration:
     return Calibration(fixed=low - per_unit * short, per_unit=per_unit)
 
 
+def plausible(counted: int, wanted: int) -> bool:
+    """True if a count tells of the tokenizer and not of a cut prompt: at most half as much off."""
+    return wanted / 1.5 <= counted <= wanted * 1.5
+
+
 def fresh(tokens: int, calibration: Calibration, previous: str = "") -> Prompt:
     """A prompt of about `tokens` tokens that begins like no other.
 

@@ -25,7 +25,7 @@ from twohalves.measure.ask import KEEP_ALIVE, OPTIONS, ask, digest
 from twohalves.measure.plan import Planned
 from twohalves.measure.profiles import EXPERIMENT, NUM_CTX, Profile
 from twohalves.measure.progress import Progress, Report, seconds_for, silent
-from twohalves.measure.prompts import calibrate, fresh
+from twohalves.measure.prompts import calibrate, fresh, plausible
 from twohalves.measure.transport import RecordingTransport
 from twohalves.runs import SCHEMA, Keeper, Run, Timing, load, machine
 from twohalves.runs import session as session_file
@@ -59,30 +59,14 @@ def begin(
         PrefillNotTimed: this server's prefill clock cannot be used.
         CannotKeep: the folder cannot be made.
     """
-    window = min(NUM_CTX, model.context_length or NUM_CTX)
-    left_out = planning.skipped(profile, window)
-    if len(left_out) == len(profile.lengths) + len(profile.once):
-        raise WindowTooShort(model.name, window, min(profile.lengths))
-    meant = meaning(server, model.format)
-    if not meant.prefill_is_whole:
-        raise PrefillNotTimed(server.version or "")
-    seed = secrets.randbelow(2**31)
-    session: Session = {
+    session = {
         "schema": SCHEMA,
         "run_id": folder.name,
         "started_at": _now(),
         "status": "unfinished",
-        "profile": profile.name,
-        "experiments": [EXPERIMENT],
-        "seed": seed,
-        "plan": planning.as_facts(planning.plan(profile, window, seed)),
-        "skipped_lengths": list(left_out),
+        **_planned(model, profile),
+        **_answering(server, model),
         "machine": machine.facts(),
-        "server": {"kind": server.kind, "version": server.version},
-        "counters": dataclasses.asdict(meant),
-        "model": model.as_facts(),
-        "options": OPTIONS
-        | {"num_ctx": window, "raw": True, "truncate": False, "keep_alive": KEEP_ALIVE},
         "packages": {name: importlib.metadata.version(name) for name in ("ollama", "httpx")},
         "load_average": {"before": machine.load_average()},
         "predictions": predictions or {},
@@ -93,6 +77,36 @@ def begin(
     except OSError as error:
         raise CannotKeep(str(folder), error.strerror or str(error)) from error
     return session
+
+
+def _planned(model: ModelFacts, profile: Profile) -> Session:
+    """What will be asked, in which order and with which options."""
+    window = min(NUM_CTX, model.context_length or NUM_CTX)
+    left_out = planning.skipped(profile, window)
+    if len(left_out) == len(profile.lengths) + len(profile.once):
+        raise WindowTooShort(model.name, window, min(profile.lengths))
+    seed = secrets.randbelow(2**31)
+    same = {"num_ctx": window, "raw": True, "truncate": False, "keep_alive": KEEP_ALIVE}
+    return {
+        "profile": profile.name,
+        "experiments": [EXPERIMENT],
+        "seed": seed,
+        "plan": planning.as_facts(planning.plan(profile, window, seed)),
+        "skipped_lengths": list(left_out),
+        "options": OPTIONS | same,
+    }
+
+
+def _answering(server: Server, model: ModelFacts) -> Session:
+    """Who answers, and how its counters are to be read."""
+    meant = meaning(server, model.format)
+    if not meant.prefill_is_whole:
+        raise PrefillNotTimed(server.version or "")
+    return {
+        "server": {"kind": server.kind, "version": server.version},
+        "counters": dataclasses.asdict(meant),
+        "model": model.as_facts(),
+    }
 
 
 def new_folder(runs: pathlib.Path, profile: Profile, model: str) -> pathlib.Path:
@@ -209,7 +223,7 @@ class _Work:
         row = _flagged(answered.row, found)
         self._keeper.keep(row, answered.record)
         self.rows.append(row)
-        if row.prompt_eval_count and "truncated" not in found:
+        if row.prompt_eval_count and plausible(row.prompt_eval_count, request.prompt_tokens):
             self._points.append((prompt.units, row.prompt_eval_count))
         return row
 

@@ -93,9 +93,7 @@ class RecordingTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request and wrap its answer's stream."""
         request = self._with_extra(request)
-        exchange = Exchange(
-            path=request.url.path, request=request.content, sent_ns=self._clock()
-        )
+        exchange = Exchange(path=request.url.path, request=request.content, sent_ns=self._clock())
         self._newest = exchange
         response = self._inner.handle_request(request)
         exchange.status = response.status_code

@@ -52,9 +52,7 @@ def conditions(run: Run, experiment: str) -> tuple[Condition, ...]:
     if not by_length:
         raise RunHasNoRows(run.id, experiment)
     free = tokens_outside_the_clock(run)
-    return tuple(
-        condition_of(length, by_length[length], free) for length in sorted(by_length)
-    )
+    return tuple(condition_of(length, by_length[length], free) for length in sorted(by_length))
 
 
 def tokens_outside_the_clock(run: Run) -> int:

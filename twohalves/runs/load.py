@@ -62,9 +62,7 @@ def load(folder: pathlib.Path) -> Run:
         raise RunUnreadable(folder.name, TIMINGS, str(error)) from error
     whole, _, torn = text.rpartition("\n")
     notes = ("the last line of timings.csv is cut short and was passed over",) if torn else ()
-    return Run(
-        folder=folder, session=session, timings=_rows(folder.name, whole), notes=notes
-    )
+    return Run(folder=folder, session=session, timings=_rows(folder.name, whole), notes=notes)
 
 
 def _rows(run_id: str, text: str) -> tuple[Timing, ...]:

@@ -13,15 +13,17 @@ from twohalves.runs.schema import Timing
 LENGTH_TOLERANCE = 0.03
 """How far the achieved prompt length may lie from the one asked for, a fraction."""
 
-INVALID = frozenset({
-    "no_answer",
-    "no_counters",
-    "too_few_tokens",
-    "truncated",
-    "off_length",
-    "reloaded",
-    "cached_prefix",
-})
+INVALID = frozenset(
+    {
+        "no_answer",
+        "no_counters",
+        "too_few_tokens",
+        "truncated",
+        "off_length",
+        "reloaded",
+        "cached_prefix",
+    }
+)
 """Flags that rule a row out. Others only inform: none yet"""
 
 _SHARED_HEAD = 4  # the word before the entry number, and what a server puts before a raw prompt
