@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from twohalves import terminal
+from twohalves import doctor, terminal
 from twohalves.commands import engine
 from twohalves.commands.edition import closing, provide_quarto
 from twohalves.commands.exits import Exit
@@ -30,6 +30,8 @@ def run(_: Options) -> Exit:
     with find() as server:
         book = live(server, pick(models(server), os.environ.get("TWOHALVES_MODEL")).name)
         terminal.step(book.says)
+        if book.facts is not None:
+            terminal.step(doctor.line(server, book.facts))
         with Line() as line:
             shown = prefill_decode(book, report=line)
         # A plain call of a notebook that the run does not hold yet is asked now, and kept.
