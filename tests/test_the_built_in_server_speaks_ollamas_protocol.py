@@ -28,7 +28,8 @@ SUCCEED = [
     "debug_render_smollm2",
     "unload_generate",
 ]
-REFUSED = sorted(path.name.split(".")[0] for path in WIRE.glob("err_*.request.http")) + [
+REFUSED = [
+    *sorted(path.name.split(".")[0] for path in WIRE.glob("err_*.request.http")),
     "generate_truncate_false_smollm2",
     "generate_truncate_false_stream_smollm2",
 ]

@@ -77,7 +77,7 @@ class Answerer:
         window = min(options.num_ctx, self._model.trained_ctx or options.num_ctx)
         return EngineSettings(
             num_ctx=window,
-            num_batch=min(options.num_batch, window),
+            num_batch=options.num_batch,
             num_thread=options.num_thread,
         )
 

@@ -12,6 +12,8 @@ from twohalves.errors import RequestRefused
 
 DEFAULT_NUM_CTX = 4096
 _SMALLEST_NUM_CTX = 4
+_SMALLEST_BATCH = 8
+"""Of one token the engine dies: it warms up with two."""
 _LARGEST_INT = 2**31 - 1
 
 _INTEGERS = {
@@ -64,7 +66,7 @@ def read_options(given: dict[str, Any], default_num_ctx: int = DEFAULT_NUM_CTX) 
     window = max(known["num_ctx"], _SMALLEST_NUM_CTX)
     return Options(
         num_ctx=window,
-        num_batch=min(max(known["num_batch"], 1), window),
+        num_batch=max(min(known["num_batch"], window), _SMALLEST_BATCH),
         num_thread=known["num_thread"] if known["num_thread"] > 0 else None,
         num_predict=known["num_predict"] if known["num_predict"] > 0 else None,
         num_keep=max(known["num_keep"], 0),
