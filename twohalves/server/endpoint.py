@@ -59,6 +59,7 @@ def parse_endpoint(text: str, variable: str) -> Endpoint:
         EndpointMalformed: it names no server.
     """
     plain = text.strip().strip("\"'").strip()
+    text = re.sub("//[^/]*@", "//…@", text)  # shown in errors
     scheme, mark, rest = plain.partition("://")
     scheme = scheme.lower()
     if not mark:
