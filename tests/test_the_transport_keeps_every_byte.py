@@ -115,10 +115,16 @@ def test_a_row_from_an_exchange():
     row = read_exchange(Timing(run_id="r", seq=1), transport.newest(), began_ns=50).row
 
     assert (50, 150, 150, 250, 450) == (
-        row.sent_ns, row.first_any_ns, row.first_text_ns, row.last_text_ns, row.done_ns
+        row.sent_ns,
+        row.first_any_ns,
+        row.first_text_ns,
+        row.last_text_ns,
+        row.done_ns,
     )
     assert (3, 1, 15_981_224) == (
-        row.prompt_eval_count, row.prompt_eval_cached_count, row.prompt_eval_duration
+        row.prompt_eval_count,
+        row.prompt_eval_cached_count,
+        row.prompt_eval_duration,
     )
     assert (2, "length", 2) == (row.eval_count, row.done_reason, row.n_chunks)
     assert row.server_first_at == "2026-11-29T15:10:08.066Z"

@@ -96,8 +96,9 @@ class Status:
     def __init__(self, words: str) -> None:
         self._words = words
         self._began = time.monotonic()
-        self._live = sys.stderr.isatty()
-        if not self._live:
+        self.live = sys.stderr.isatty()
+        """Whether the line is rewritten in place."""
+        if not self.live:
             step(f"{words} …")
 
     @property
@@ -107,12 +108,12 @@ class Status:
 
     def tick(self, more: str = "") -> None:
         """Rewrite the line with the time so far and ``more``, if this is a terminal."""
-        if self._live:
+        if self.live:
             self._rewrite(f"* {self._words} … {self.elapsed_s:.0f} s {more}".rstrip())
 
     def interject(self, text: str) -> None:
         """Say something on a line of its own above the status line."""
-        if self._live:
+        if self.live:
             self._rewrite("")
             sys.stderr.write("\r")
         note(text)
@@ -120,7 +121,7 @@ class Status:
     def done(self, outcome: str = "done") -> None:
         """Leave the line with how it ended and how many seconds it took."""
         last = f"* {self._words}: {outcome} ({self.elapsed_s:.0f} s)"
-        if self._live:
+        if self.live:
             self._rewrite(last)
             sys.stderr.write("\n")
         else:

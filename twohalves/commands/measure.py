@@ -39,12 +39,23 @@ def run(options: Options) -> Exit:
     return Exit.DONE
 
 
+def bar(done: int, total: int, width: int = 20) -> str:
+    """Part of the whole as filled squares.
+
+    >>> bar(7, 20, 10)
+    '███░░░░░░░'
+    """
+    filled = width * done // max(total, 1)
+    return "█" * filled + "░" * (width - filled)
+
+
 class Line:
-    """Progress on one line: what is done, what is left, and about how long it takes."""
+    """Progress on one line: a bar, what is done, and about how long the rest takes."""
 
     def __init__(self) -> None:
         self._status = terminal.Status("Measuring")
         self._outcome = "stopped"
+        self._quarter = 0
 
     def __enter__(self) -> Line:
         return self
@@ -54,10 +65,13 @@ class Line:
 
     def __call__(self, progress: Progress) -> None:
         """Show how far the run is; called between two requests."""
-        left = (
-            "" if progress.seconds_left is None else f", about {progress.seconds_left:.0f} s left"
-        )
         self._outcome = f"{progress.done} of {progress.total} requests"
-        self._status.tick(f"· {self._outcome}{left}")
+        left = progress.seconds_left
+        said = self._outcome if left is None else f"{self._outcome}, about {left:.0f} s left"
+        self._status.tick(f"{bar(progress.done, progress.total)} {said}")
+        quarter = 4 * progress.done // progress.total
+        if quarter > self._quarter and not self._status.live and left:
+            terminal.note(said)  # a log gets a line now and then
+        self._quarter = quarter
         if progress.said:
             self._status.interject(progress.said)

@@ -26,7 +26,7 @@ class Prompt:
 class Calibration:
     """How this model counts our prose: tokens = fixed + per_unit * units."""
 
-    fixed: float = 12.0
+    fixed: float = 11.0
     """Tokens of the entry number and whatever the server puts before a raw prompt."""
     per_unit: float = 1.0
     """Tokens per word or punctuation mark."""

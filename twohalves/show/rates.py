@@ -55,9 +55,9 @@ def own_table(run: Run) -> Markdown:
 def beside_the_chapter(run: Run) -> Markdown:
     """The run beside the printed table, ratios first, decode counted as the chapter counts."""
     header = [
-        "prompt tokens asked",
+        "prompt tokens",
         "ratio, yours",
-        "ratio, chapter",
+        "chapter",
         "prefill tok/s, yours",
         "chapter",
         "decode tok/s, yours",

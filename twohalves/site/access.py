@@ -67,12 +67,25 @@ def _box_table(soup: BeautifulSoup, table: Tag, number: int) -> None:
     if not (isinstance(box, Tag) and "sd-table" in (box.get("class") or [])):
         box = table.wrap(soup.new_tag("div"))
     box["class"] = "th-table"
+    name = _caption_outside(soup, table, box, f"th-caption-{number}")
     rows = table.find_all("tr")
     columns = max((len(row.find_all(["td", "th"])) for row in rows), default=0)
     longest = max((len(row.get_text(" ", strip=True)) for row in rows), default=0)
     if columns >= _WIDE_COLUMNS or longest > _LONG_LINE:
-        caption = table.find("caption")
-        name = caption.get_text(" ", strip=True) if isinstance(caption, Tag) else ""
         box["tabindex"] = "0"
         box["role"] = "region"
         box["aria-label"] = f"Table {number}" + (f": {name}" if name else "")
+
+
+def _caption_outside(soup: BeautifulSoup, table: Tag, box: Tag, name: str) -> str:
+    """Move a caption before the box, so that it breaks its lines where the page does."""
+    caption = table.find("caption")
+    if not isinstance(caption, Tag):
+        return ""
+    text = caption.get_text(" ", strip=True)
+    paragraph = soup.new_tag("p", attrs={"class": "th-caption", "id": name})
+    paragraph.extend(list(caption.contents))
+    caption.decompose()
+    table["aria-labelledby"] = name
+    box.insert_before(paragraph)
+    return text

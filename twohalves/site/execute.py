@@ -29,6 +29,7 @@ class _OwnKernel(KernelSpecManager):
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         """The kernel of the interpreter that runs this, whatever name is asked for."""
         argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        argv += ["--log-level=40"]  # errors; its warnings are for whoever runs a kernel for others
         return KernelSpec(argv=argv, display_name=kernel_name, language="python")
 
 

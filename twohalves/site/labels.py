@@ -19,6 +19,8 @@ _BOXES = {
     "takeaway": "takeaway",
     "prediction": "prediction",
     "caution": "caution",
+    "who answers": "source",
+    "rows": "source",
 }
 _DASH = re.compile(r"^\s*(?:—|–|--)\s*")
 _COLON = re.compile(r"^\s*[:.]\s*")
