@@ -36,11 +36,12 @@ class _Child:
     def __init__(self) -> None:
         handle, log = tempfile.mkstemp(prefix="twohalves-server-", suffix=".log")
         self.log = pathlib.Path(log)
+        self.url = ""
         path = os.pathsep.join(filter(None, [str(_PROJECT), os.environ.get("PYTHONPATH")]))
-        command = ["-X", "utf8", "-m", "twohalves.server.builtin", "--stop-at-end-of-input"]
+        command = ["-X", "utf8", "-m", "twohalves.server.builtin"]
         try:
             self.process = subprocess.Popen(
-                [sys.executable, *command],
+                [sys.executable, *command, "--stop-at-end-of-input", "--log", log],
                 stdin=subprocess.PIPE,
                 stdout=handle,
                 stderr=subprocess.STDOUT,
@@ -56,8 +57,8 @@ class _Child:
     def is_alive(self) -> bool:
         return self.process.poll() is None
 
-    def await_ready(self) -> str:
-        """The URL it listens on.
+    def await_ready(self) -> None:
+        """Wait until it listens, and note where.
 
         Raises:
             BuiltinFailed: it ended, or took too long.
@@ -67,7 +68,8 @@ class _Child:
             ended = not self.is_alive
             for line in self._lines():
                 if line.startswith("ready http"):
-                    return line.removeprefix("ready ")
+                    self.url = line.removeprefix("ready ")
+                    return
             if ended:
                 break
             time.sleep(0.05)
@@ -120,7 +122,7 @@ def start_child() -> Server:
             child.await_ready()
             _children.append(child)
         return Server(
-            url=_children[0].await_ready(),
+            url=_children[0].url,
             kind="builtin",
             version=VERSION,
             started=True,

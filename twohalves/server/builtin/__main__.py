@@ -21,11 +21,12 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--model", type=pathlib.Path)
     parser.add_argument("--stop-at-end-of-input", action="store_true")
+    parser.add_argument("--log", type=pathlib.Path, help="removed at the end of input")
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     stop = threading.Event()
     if given.stop_at_end_of_input:
-        stop_at_end_of_input(stop)
+        stop_at_end_of_input(stop, given.log)
     try:
         serve(given.host, given.port, given.model, ready=_announce, stop=stop)
     except TwoHalvesError as error:
