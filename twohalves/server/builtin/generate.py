@@ -162,8 +162,9 @@ def _grammar(wanted: object) -> dict[str, Any]:
 
 def _check_format(wanted: object, before: list[str], text: str) -> None:
     """Refuse a schema that the engine dropped without a word: then no JSON value begins."""
-    start = text.lstrip()
-    if wanted is not None and start and start[0] not in _JSON_STARTS and not any(before):
+    if wanted is None or "".join(before).strip() or not text.strip():
+        return
+    if text.lstrip()[0] not in _JSON_STARTS:
         raise RequestRefused(400, "the engine cannot follow this format")
 
 

@@ -66,7 +66,6 @@ def serve(
         EngineMissing: the engine is not installed.
         VariableUnusable: one of the variables holds no duration or number.
     """
-    _give_memory_back()
     listener = _listener(host, port, model_path)
     stop = stop or threading.Event()
     with listener, _signals(stop):
@@ -82,6 +81,7 @@ def serve(
 
 
 def _listener(host: str, port: int, model_path: pathlib.Path | None) -> Listener:
+    _give_memory_back()
     address = _loopback_address(host)
     version = _engine_version()
     keep_alive, num_ctx = _defaults(os.environ)
