@@ -116,6 +116,22 @@ class Engine:
         """A conversation in the model's own chat template."""
         return str(self._ask("POST", "/apply-template", {"messages": messages})["prompt"])
 
+    def follows(self, schema: dict[str, Any]) -> bool:
+        """False for a JSON schema that the engine would drop without a word.
+
+        Asked for one token that no JSON value begins with, and made very likely, it gives
+        another only if the schema binds it. This forgets the slot's prefix.
+        """
+        never = self.tokenize("T")[-1]
+        probe = {
+            "prompt": [never],
+            "n_predict": 1,
+            "temperature": 0,
+            "logit_bias": [[never, 100.0]],
+            "json_schema": schema,
+        }
+        return "T" not in str(self._ask("POST", "/completion", probe)["content"])
+
     def complete(self, body: dict[str, Any]) -> Completion:
         """Start a completion.
 

@@ -21,7 +21,6 @@ Watch = Callable[[Callable[[], None]], Any]
 Records = Generator[dict[str, Any], None, None]
 """The records of one answer."""
 
-_JSON_STARTS = '{["-0123456789tfn'
 _MOST_WINDOWS = 10
 """An answer without a limit ends after so many windows, as in Ollama."""
 
@@ -91,13 +90,14 @@ class Answerer:
             yield replies.rendered(asked.model, prompt)
             return
         body = self._body(asked, options, engine, prompt)
+        if asked.format is not None and not engine.follows(body["json_schema"]):
+            raise RequestRefused(400, "the engine cannot follow this format")
         texts: list[str] = []
         event: dict[str, Any] = {}
         completion = engine.complete(body)
         with self._residence.running(completion), watch(completion.abort):
             for event in completion:
                 if event["content"]:
-                    _check_format(asked.format, texts, event["content"])
                     texts.append(event["content"])
                     if asked.stream:
                         yield replies.piece(asked.model, event["content"])
@@ -158,14 +158,6 @@ def _grammar(wanted: object) -> dict[str, Any]:
     quoted = json.dumps(json.dumps(wanted, separators=(",", ":")))
     expected = 'expected "json" or a valid JSON Schema object'
     raise RequestRefused(500, f"invalid format: {quoted}; {expected}")
-
-
-def _check_format(wanted: object, before: list[str], text: str) -> None:
-    """Refuse a schema that the engine dropped without a word: then no JSON value begins."""
-    if wanted is None or "".join(before).strip() or not text.strip():
-        return
-    if text.lstrip()[0] not in _JSON_STARTS:
-        raise RequestRefused(400, "the engine cannot follow this format")
 
 
 def _refuse_what_is_not_offered(asked: Generate) -> None:
