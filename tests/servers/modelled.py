@@ -69,6 +69,8 @@ class Modelled:
         fault = self.faults.get(self.answered)
         if fault is not None:
             final = fault(final)
+        if not body.get("stream", True):
+            return scripted.Answer(body=final | {"response": " word" * written})
         chunk = {"created_at": "2026-11-29T15:10:08Z", "response": " word", "done": False}
         lines = [chunk] * written + ([final] if final else [])
         text = "".join(json.dumps(line) + "\n" for line in lines)

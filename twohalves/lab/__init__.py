@@ -1,7 +1,7 @@
 """What a notebook does with its reader: opens the book, measures, asks for predictions."""
 
 from twohalves.lab.measuring import prefill_decode
+from twohalves.lab.opening import ready
 from twohalves.lab.predictions import compare, predict
-from twohalves.lab.ready import ready
 
 __all__ = ["compare", "predict", "prefill_decode", "ready"]

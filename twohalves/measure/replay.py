@@ -59,6 +59,7 @@ class ReplayTransport(httpx.BaseTransport):
     ) -> dict[str, Any]:
         response = beyond.handle_request(request)
         response.read()
+        response.close()
         call = {
             "key": key,
             "path": request.url.path,

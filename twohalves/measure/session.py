@@ -67,7 +67,7 @@ def begin(
         **_planned(model, profile),
         **_answering(server, model),
         "machine": machine.facts(),
-        "packages": {name: importlib.metadata.version(name) for name in ("ollama", "httpx")},
+        "packages": {name: importlib.metadata.version(name) for name in _packages(server)},
         "load_average": {"before": machine.load_average()},
         "predictions": predictions or {},
     }
@@ -107,6 +107,12 @@ def _answering(server: Server, model: ModelFacts) -> Session:
         "counters": dataclasses.asdict(meant),
         "model": model.as_facts(),
     }
+
+
+def _packages(server: Server) -> tuple[str, ...]:
+    """What of the installed packages took part."""
+    engine = ("xllamacpp",) if server.kind == "builtin" and server.started else ()
+    return ("ollama", "httpx", *engine)
 
 
 def new_folder(runs: pathlib.Path, profile: Profile, model: str) -> pathlib.Path:

@@ -20,6 +20,8 @@ class Condition:
     """Prompt length asked for, tokens."""
     prompt_tokens: Summary
     """Prompt length achieved, tokens."""
+    processed_tokens: Summary
+    """Prompt tokens that prefill worked on: all but those from cache."""
     prefill_s: Summary
     """Seconds of prefill."""
     prefill_rate: Summary
@@ -79,6 +81,7 @@ def condition_of(asked: int, valid: Iterable[Timing], free: int = 1) -> Conditio
     return Condition(
         asked=asked,
         prompt_tokens=over(lambda row: row.prompt_eval_count),
+        processed_tokens=over(derive.processed_tokens),
         prefill_s=over(derive.prefill_s),
         prefill_rate=over(derive.prefill_rate),
         decode_rate=over(lambda row: derive.decode_rate(row, free)),

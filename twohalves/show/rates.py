@@ -49,7 +49,20 @@ def own_table(run: Run) -> Markdown:
         ]
         for line in lines(run)
     ]
-    return table(header, rows, f"Run {run.id}. Each cell is the median of its own column.")
+    caption = f"Run {run.id}. Each cell is the median of its own column.{_not_read(run)}"
+    return table(header, rows, caption)
+
+
+def _not_read(run: Run) -> str:
+    """What came from cache, if anything: the word in front of every entry number may."""
+    line = lines(run)[0]
+    cached = line.prompt_tokens.median - line.processed_tokens.median
+    if cached <= 0:
+        return ""
+    return (
+        f" The server had the first {fixed(cached)} tokens of each prompt, the word before the "
+        "entry number, in its cache: they are not counted as read."
+    )
 
 
 def beside_the_chapter(run: Run) -> Markdown:

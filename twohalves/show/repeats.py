@@ -15,25 +15,39 @@ from twohalves.stats import median_interval
 
 
 def shortest_row(run: Run) -> Markdown:
-    """Why the shortest prompt looks slow: a fixed cost that few tokens must carry."""
+    """Whether the shortest prompt looks slow: a fixed cost that few tokens must carry."""
+    printed = reference.prefill_decode()
+    short = printed[0]
+    pace = max(row.prefill_tok_s for row in printed)
+    once = short.prefill_s - short.prompt_tokens / pace
+    return say(
+        f"The chapter's shortest row reads at {fixed(short.prefill_tok_s)} tok/s where its best "
+        f"does {fixed(pace)}. At that pace {fixed(short.prompt_tokens)} tokens would take "
+        f"{seconds(short.prompt_tokens / pace)}; they took {seconds(short.prefill_s)}. The "
+        f"missing {seconds(once)} are not spent on tokens. They are paid once a request, and a "
+        f"long prompt hides them. They also make the shortest row the noisiest: its spread is "
+        f"{fixed(claim('spread_first_row_pct'), 1)}%, that of the others "
+        f"{fixed(claim('spread_other_low_pct'))} to {fixed(claim('spread_other_high_pct'))}%.",
+        _own_shortest_row(run),
+    )
+
+
+def _own_shortest_row(run: Run) -> str:
     short, best = lines(run)[0], max(lines(run), key=lambda line: line.prefill_rate.median)
     if short.prefill_rate.median > (1 - NOTICEABLE) * best.prefill_rate.median:
-        return say(
+        return (
             f"In your run the shortest prompt is read as fast as any, at "
-            f"{significant(short.prefill_rate.median)} tok/s: whatever your server spends on each "
-            f"request, it does not show in {fixed(short.prompt_tokens.median)} tokens."
+            f"{significant(short.prefill_rate.median)} tok/s: what your server spends once a "
+            f"request does not show beside {seconds(short.prefill_s.median)} of prefill."
         )
-    tokens = short.prompt_tokens.median
-    extra = short.prefill_s.median - tokens / best.prefill_rate.median
-    printed = reference.prefill_decode()[0]
-    return say(
-        f"Your {fixed(tokens)}-token row reads at {significant(short.prefill_rate.median)} tok/s, "
-        f"your {fixed(best.prompt_tokens.median)}-token row at "
-        f"{significant(best.prefill_rate.median)}. At that faster pace the short prompt would "
-        f"have taken {seconds(tokens / best.prefill_rate.median)}; it took "
-        f"{seconds(short.prefill_s.median)}. The difference, {seconds(extra)}, is paid once a "
-        f"request, however short. The chapter's shortest row shows the same: "
-        f"{fixed(printed.prefill_tok_s)} tok/s."
+    pace = short.processed_tokens.median / best.prefill_rate.median
+    return (
+        f"Your {fixed(short.prompt_tokens.median)}-token row reads at "
+        f"{significant(short.prefill_rate.median)} tok/s, your "
+        f"{fixed(best.prompt_tokens.median)}-token row at "
+        f"{significant(best.prefill_rate.median)}. At that pace the short prompt would have "
+        f"taken {seconds(pace)}; it took {seconds(short.prefill_s.median)}. The difference is "
+        f"{seconds(short.prefill_s.median - pace)}."
     )
 
 
@@ -92,21 +106,22 @@ def _first_off(line: Condition) -> float:
 
 def separate_medians(run: Run) -> Markdown:
     """Dividing one median by another need not give the third."""
-    widest = max(lines(run), key=lambda line: abs(_divided(line) / line.prefill_rate.median - 1))
     printed = reference.prefill_decode()[0]
     quotient = printed.prompt_tokens / printed.prefill_s
+    widest = max(lines(run), key=lambda line: abs(_divided(line) / line.prefill_rate.median - 1))
     return say(
-        f"Each column is a median of its own. On your {fixed(widest.asked)}-token row "
-        f"{fixed(widest.prompt_tokens.median)} tokens over {seconds(widest.prefill_s.median)} "
-        f"would be {significant(_divided(widest))} tok/s, and the median rate is "
-        f"{significant(widest.prefill_rate.median)}. The chapter's first row: "
-        f"{fixed(printed.prompt_tokens)} over {fixed(printed.prefill_s, 3)} s is "
-        f"{fixed(quotient)}, printed beside {fixed(printed.prefill_tok_s)}."
+        f"Each column is a median of its own, so one printed column divided by another need not "
+        f"give the third. The chapter's first row: {fixed(printed.prompt_tokens)} over "
+        f"{fixed(printed.prefill_s, 3)} s is {fixed(quotient)}, and "
+        f"{fixed(printed.prefill_tok_s)} is printed. With an odd number of repeats that can only "
+        f"happen if their token counts differ. On your {fixed(widest.asked)}-token row, the one "
+        f"where it shows most, the division gives {significant(_divided(widest))} and the median "
+        f"rate is {significant(widest.prefill_rate.median)}."
     )
 
 
 def _divided(line: Condition) -> float:
-    return line.prompt_tokens.median / line.prefill_s.median
+    return line.processed_tokens.median / line.prefill_s.median
 
 
 def control(run: Run) -> Markdown:

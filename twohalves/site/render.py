@@ -19,6 +19,8 @@ _SECONDS = 600
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # What smalldocs says about keys that only Quarto has a use for; nothing is lost by them.
 _EXPECTED = re.compile(r"is ignored|unknown key|compiles no Sass")
+# What Quarto only warns about, although something is then missing from the page.
+_HOLE = re.compile(r"resolve|not found|missing|could not|cannot|unable", re.IGNORECASE)
 # What smalldocs only warns about, although the page is then wrong.
 _WRONG = re.compile(r"not found|is not known|outside the project|not built")
 
@@ -160,8 +162,10 @@ def _start(renderer: Renderer, staging: Path) -> str:
 def _judge(renderer: Renderer, said: str) -> tuple[str, ...]:
     """What is worth a look; refuse what leaves a page wrong although the program exits with 0."""
     if renderer.name == "quarto":
-        wrong = tuple(line.strip() for line in said.splitlines() if "WARN" in line)
-        warnings: tuple[str, ...] = ()
+        lines = [line.strip() for line in said.splitlines() if "WARN" in line]
+        # What it could not find or resolve leaves a hole in a page; other remarks are passed on.
+        wrong = tuple(line for line in lines if _HOLE.search(line))
+        warnings = tuple(line for line in lines if line not in wrong)
     else:
         lines = [line for line in said.splitlines() if line.startswith("warning: ")]
         wrong = tuple(line for line in lines if _WRONG.search(line))
