@@ -8,7 +8,6 @@ server really sent, never an invention. Only while a site is being made from a f
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import os
@@ -46,7 +45,7 @@ class ReplayTransport(httpx.BaseTransport):
         return httpx.Response(
             call["status"],
             headers={"content-type": call["content_type"]},
-            content=base64.b64decode(call["body"]),
+            content=call["body"].encode("utf-8"),
         )
 
     def close(self) -> None:
@@ -66,7 +65,7 @@ class ReplayTransport(httpx.BaseTransport):
             "request": json.loads(request.content or b"null"),
             "status": response.status_code,
             "content_type": response.headers.get("content-type", ""),
-            "body": base64.b64encode(response.content).decode("ascii"),
+            "body": response.content.decode("utf-8"),
         }
         try:
             with self._path.open("a", encoding="utf-8", newline="\n") as file:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import tempfile
 from typing import Any
 
 from twohalves.errors import RunUnreadable
@@ -25,16 +24,15 @@ def write(folder: pathlib.Path, session: Session) -> None:
 
 def replace(path: pathlib.Path, text: str) -> None:
     """Put a text file in place in one step, so that no reader ever sees half of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".new")
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
+        with fresh.open("w", encoding="utf-8", newline="\n") as out:
             out.write(text)
             out.flush()
             os.fsync(out.fileno())
-        pathlib.Path(name).replace(path)
-    except BaseException:
-        pathlib.Path(name).unlink(missing_ok=True)
-        raise
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def read(folder: pathlib.Path) -> Session:

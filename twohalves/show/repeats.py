@@ -108,15 +108,24 @@ def separate_medians(run: Run) -> Markdown:
     """Dividing one median by another need not give the third."""
     printed = reference.prefill_decode()[0]
     quotient = printed.prompt_tokens / printed.prefill_s
-    widest = max(lines(run), key=lambda line: abs(_divided(line) / line.prefill_rate.median - 1))
     return say(
         f"Each column is a median of its own, so one printed column divided by another need not "
         f"give the third. The chapter's first row: {fixed(printed.prompt_tokens)} over "
         f"{fixed(printed.prefill_s, 3)} s is {fixed(quotient)}, and "
         f"{fixed(printed.prefill_tok_s)} is printed. With an odd number of repeats that can only "
-        f"happen if their token counts differ. On your {fixed(widest.asked)}-token row, the one "
-        f"where it shows most, the division gives {significant(_divided(widest))} and the median "
-        f"rate is {significant(widest.prefill_rate.median)}."
+        f"happen if their token counts differ. {_own_quotient(run)}"
+    )
+
+
+def _own_quotient(run: Run) -> str:
+    off = {abs(_divided(line) / line.prefill_rate.median - 1): line for line in lines(run)}
+    widest = off[max(off)]
+    if max(off) < NOTICEABLE:
+        return "In your run every length came out alike each time, and the division agrees."
+    return (
+        f"On your {fixed(widest.asked)}-token row, where it shows most, the division gives "
+        f"{significant(_divided(widest))} and the median rate is "
+        f"{significant(widest.prefill_rate.median)}."
     )
 
 
