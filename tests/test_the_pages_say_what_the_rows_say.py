@@ -158,8 +158,8 @@ def test_the_crude_models_worst_row_and_the_chapters(run):
 
 def test_the_formula_shows_the_rates(run):
     """The constants stand in the fractions, thousands separated."""
-    assert "{200}" in crude.formula(crude.own_rates(run)).data
-    assert "{2{,}000}" in crude.formula(crude.chapter_rates()).data
+    assert r"{\text{200}}" in crude.formula(crude.own_rates(run)).data
+    assert r"{\text{2,000}}" in crude.formula(crude.chapter_rates()).data
 
 
 def test_the_bars_are_to_scale(run):

@@ -35,13 +35,12 @@ def chapter_rates() -> Rates:
 
 
 def formula(rates: Rates) -> Markdown:
-    """The model with its constants in it."""
+    """The model with its constants in it; the first fraction is prefill, the second decode."""
     prefill, decode = significant(rates.prefill_tok_s), significant(rates.decode_tok_s)
-    prefill, decode = (text.replace(",", "{,}") for text in (prefill, decode))
     return say(
         "$$\\text{seconds} \\approx "
-        f"\\underbrace{{\\frac{{\\text{{prompt tokens}}}}{{{prefill}}}}}_{{\\text{{prefill}}}} + "
-        f"\\underbrace{{\\frac{{\\text{{output tokens}}}}{{{decode}}}}}_{{\\text{{decode}}}}$$"
+        f"\\frac{{\\text{{prompt tokens}}}}{{\\text{{{prefill}}}}} + "
+        f"\\frac{{\\text{{output tokens}}}}{{\\text{{{decode}}}}}$$"
     )
 
 

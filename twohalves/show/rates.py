@@ -22,16 +22,15 @@ def lines(run: Run) -> tuple[Condition, ...]:
 def design(run: Run) -> Markdown:
     """How this run was measured, in one paragraph."""
     rows = lines(run)
-    repeated = [line for line in rows if line.prefill_s.n > 1]
-    once = [fixed(line.asked) for line in rows if line.prefill_s.n == 1]
-    most = max(line.prefill_s.n for line in rows)
-    lonely = f" The length {', '.join(once)} was asked once." if once and repeated else ""
+    counts = sorted({line.prefill_s.n for line in rows})
+    repeats = " or ".join(fixed(count) for count in counts)
     return say(
         f"This run holds {fixed(len(rows))} prompt lengths from {fixed(rows[0].asked)} to "
-        f"{fixed(rows[-1].asked)} tokens, {fixed(rows[0].output_tokens.median)} tokens of answer, "
-        f"up to {fixed(most)} repeats each.{lonely} Beside them {fixed(len(run.controls()))} "
-        f"controls, and {fixed(sum(row.role == 'warmup' for row in run.timings))} warm-ups that "
-        "were counted and dropped."
+        f"{fixed(rows[-1].asked)} tokens, each asked {repeats} times for "
+        f"{fixed(rows[0].output_tokens.median)} tokens of answer. Beside them "
+        f"{fixed(len(run.controls()))} controls, and "
+        f"{fixed(sum(row.role == 'warmup' for row in run.timings))} warm-ups that were counted "
+        "and dropped."
     )
 
 
@@ -49,7 +48,7 @@ def own_table(run: Run) -> Markdown:
         ]
         for line in lines(run)
     ]
-    caption = f"Run {run.id}. Each cell is the median of its own column.{_not_read(run)}"
+    caption = f"Run {run.id}. Each cell is a median, each column taken on its own.{_not_read(run)}"
     return table(header, rows, caption)
 
 

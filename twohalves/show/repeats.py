@@ -53,15 +53,22 @@ def _own_shortest_row(run: Run) -> str:
 
 def spreads(run: Run) -> Markdown:
     """Spread of each row, prefill and decode apart."""
-    header = ["prompt tokens", "repeats", "prefill spread", "decode spread", "lowest", "highest"]
+    header = [
+        "prompt tokens",
+        "repeats",
+        "prefill spread",
+        "decode spread",
+        "lowest tok/s",
+        "highest tok/s",
+    ]
     rows = [
         [
             fixed(line.prompt_tokens.median),
             fixed(line.prefill_rate.n),
             percent(line.prefill_s.spread, 1) if line.prefill_s.n > 1 else "–",
             percent(line.decode_rate.spread, 1) if line.decode_rate.n > 1 else "–",
-            f"{significant(line.prefill_rate.low)} tok/s",
-            f"{significant(line.prefill_rate.high)} tok/s",
+            significant(line.prefill_rate.low),
+            significant(line.prefill_rate.high),
         ]
         for line in lines(run)
     ]
