@@ -2,7 +2,7 @@
 
 import pytest
 
-from twohalves.server import Server, computed_tokens, decode_steps, meaning
+from twohalves.server import Server, meaning
 
 
 def at(version, kind="ollama", model_format="gguf"):
@@ -10,31 +10,19 @@ def at(version, kind="ollama", model_format="gguf"):
 
 
 def test_the_first_token_comes_with_the_prompt():
-    """N tokens are N − 1 steps on GGUF engines, N on the other one."""
-    assert decode_steps(at("0.24.0"), 32) == 31
-    assert decode_steps(at("0.24.0", model_format="safetensors"), 32) == 32
-    assert decode_steps(at("twohalves-builtin", "builtin"), 32) == 31
-    assert decode_steps(at(None, "other", None), 32) == 31
+    """The decode clock leaves out one token on GGUF engines, none on the other one."""
+    assert at("0.24.0").steps_less == 1
+    assert at("0.24.0", model_format="safetensors").steps_less == 0
+    assert at("twohalves-builtin", "builtin").steps_less == 1
+    assert at(None, "other", None).steps_less == 1
 
 
-@pytest.mark.parametrize("count", [None, 0, 1])
-def test_one_token_has_no_steps(count):
-    """Not zero steps, which would make a rate of infinity: none."""
-    assert decode_steps(at("0.24.0"), count) is None
-
-
-def test_two_tokens_have_one_step():
-    """The smallest answer with a rate."""
-    assert decode_steps(at("0.24.0"), 2) == 1
-
-
-def test_cached_tokens_were_not_computed():
-    """The count includes them, except on one version."""
-    assert computed_tokens(at("0.33.5"), 998, 997) == 1
-    assert computed_tokens(at("0.24.0"), 998, None) is None
-    assert computed_tokens(at("0.30.0"), 1, None) == 1
-    assert computed_tokens(at("0.24.0"), None, None) is None
-    assert computed_tokens(at("twohalves-builtin", "builtin"), 998, 0) == 998
+def test_the_count_includes_cached_tokens_but_for_one_version():
+    """0.30.0 counted only what it processed."""
+    assert at("0.24.0").counts_cached
+    assert at("0.33.5").counts_cached
+    assert not at("0.30.0").counts_cached
+    assert at("twohalves-builtin", "builtin").counts_cached
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from twohalves.commands.exits import Exit
 from twohalves.commands.measure import Line
 from twohalves.commands.model import pick
 from twohalves.commands.parser import Options
-from twohalves.measure import live, prefill_decode
-from twohalves.measure.book import run_line
+from twohalves.measure import live, measure
+from twohalves.measure.book import kept_run, run_line
 from twohalves.measure.replay import RECORD_VARIABLE
 from twohalves.places import PROJECT
 from twohalves.runs import Run, fixed_run, named
@@ -32,8 +32,10 @@ def run(_: Options) -> Exit:
         terminal.step(book.says)
         if book.facts is not None:
             terminal.step(doctor.line(server, book.facts))
-        with Line() as line:
-            shown = prefill_decode(book, report=line)
+        shown = kept_run(book)
+        if shown is None:
+            with Line() as line:
+                shown = measure(book, report=line)
         # A plain call of a notebook that the run does not hold yet is asked now, and kept.
         os.environ[RECORD_VARIABLE] = server.url
         try:

@@ -101,10 +101,13 @@ def prefill_decode(
     Raises:
         TwoHalvesError: the run cannot be measured or read.
     """
-    if book.replayed is not None:
-        return book.replayed
-    kept = None if again else readers_run(whose(book), EXPERIMENT, book.runs)
+    kept = None if again and book.replayed is None else kept_run(book)
     return kept or measure(book, profile_name=profile_name, report=report)
+
+
+def kept_run(book: Book) -> Run | None:
+    """The run that is there already: the one replayed, or the reader's own; None = neither."""
+    return book.replayed or readers_run(whose(book), EXPERIMENT, book.runs)
 
 
 def measure(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from twohalves.server.answering import Server, who
 from twohalves.server.border import translated
 from twohalves.server.client import client
-from twohalves.server.counters import Meaning, computed_tokens, decode_steps, meaning
+from twohalves.server.counters import Meaning, meaning
 from twohalves.server.find import find
 from twohalves.server.models import Model, ModelFacts, choose, facts, models
 from twohalves.server.pull import Pulled, pull
@@ -23,8 +23,6 @@ __all__ = [
     "Server",
     "choose",
     "client",
-    "computed_tokens",
-    "decode_steps",
     "facts",
     "find",
     "meaning",

@@ -43,38 +43,6 @@ def meaning(server: Server, model_format: str | None = "gguf") -> Meaning:
     )
 
 
-def decode_steps(meant: Meaning, eval_count: int | None) -> int | None:
-    """Steps that `eval_duration` covers: N − 1 for N tokens on GGUF engines.
-
-    >>> decode_steps(Meaning(steps_less=1, counts_cached=True, prefill_is_whole=True), 64)
-    63
-
-    Returns:
-        None if there is no step, or the count is not known.
-    """
-    if eval_count is None or eval_count <= meant.steps_less:
-        return None
-    return eval_count - meant.steps_less
-
-
-def computed_tokens(
-    meant: Meaning, prompt_eval_count: int | None, cached_count: int | None
-) -> int | None:
-    """Prompt tokens that were computed and not taken from the cache.
-
-    Args:
-        meant: how to read the counters.
-        prompt_eval_count: as reported.
-        cached_count: as reported; None = the server does not report it.
-
-    Returns:
-        None if it cannot be known.
-    """
-    if prompt_eval_count is None or not meant.counts_cached:
-        return prompt_eval_count
-    return None if cached_count is None else prompt_eval_count - cached_count
-
-
 def _numbers(version: str | None) -> tuple[int, ...] | None:
     found = re.match(r"(\d+)\.(\d+)\.(\d+)", version or "")
     return tuple(int(part) for part in found.groups()) if found else None
