@@ -9,6 +9,7 @@ from tests.servers import modelled
 from twohalves.errors import Interrupted, NoValidAnswer, TwoHalvesError, WindowTooShort
 from twohalves.measure import live, measure
 from twohalves.runs import conditions, listed, load
+from twohalves.runs.frame import frame
 from twohalves.server import find
 
 
@@ -212,3 +213,15 @@ def test_progress_counts_up_and_time_left_counts_down(ground):
     assert told[0].seconds_left is None
     assert told[5].seconds_left > told[-2].seconds_left
     assert told[-1].seconds_left == 0
+
+
+def test_the_rows_are_there_as_a_table(ground):
+    """A reader gets every row with its seconds and rates; what is unknown is missing, not zero."""
+    run = measure(ground.book(), profile_name="quick")
+    table = frame(run)
+
+    assert len(table) == len(run.timings)
+    assert table["prefill_rate"].median() == pytest.approx(2000, rel=0.01)
+    assert table["decode_rate"].median() == pytest.approx(190, rel=0.01)
+    assert table["prompt_eval_cached_count"].isna().all()
+    assert str(table["eval_duration"].dtype) == "Int64"

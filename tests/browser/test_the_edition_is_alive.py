@@ -75,7 +75,7 @@ def test_formulas_are_there_as_mathml(open_page):
 
     assert formulas.count() == 2
     assert all(formulas.nth(n).is_visible() for n in range(2))
-    assert "2,000" in formulas.nth(1).inner_text()
+    assert "2,000" in formulas.nth(1).text_content()
     assert "\\frac" not in page.locator("main").inner_text()
 
 

@@ -3,5 +3,6 @@
 from twohalves.lab.measuring import prefill_decode
 from twohalves.lab.opening import ready
 from twohalves.lab.predictions import compare, predict
+from twohalves.runs.frame import frame
 
-__all__ = ["compare", "predict", "prefill_decode", "ready"]
+__all__ = ["compare", "frame", "predict", "prefill_decode", "ready"]
