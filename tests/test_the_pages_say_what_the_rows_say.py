@@ -83,6 +83,17 @@ def test_the_headline_takes_one_row(run):
         assert part in said
 
 
+def test_the_headline_is_no_single_shot(run):
+    """A length that was asked once does not make the headline."""
+    once = Run(
+        folder=run.folder,
+        session=run.session,
+        timings=tuple(row for row in run.timings if row.seq < 4250),
+    )
+
+    assert "298 prompt tokens" in rates.headline(once).data
+
+
 def test_mixing_rows_is_shown_for_what_it_is(run):
     """Best prefill 200 is on the row of the worst decode 25 here: 8.0 either way."""
     assert "print 8.0×" in rates.same_row(run).data
@@ -209,7 +220,7 @@ def test_no_sentence_shows_what_is_no_number(run):
         for name, function in vars(module).items()
         if getattr(function, "__module__", "") == module.__name__
         and not name.startswith("_")
-        and name != "lines"
+        and function.__annotations__.get("return") == "Markdown"
     ]
 
     for text in shown:

@@ -1,0 +1,34 @@
+"""What the README shows is what the project prints: its table, its verbs, its files."""
+
+import pathlib
+import re
+
+from twohalves.commands import VERBS
+from twohalves.runs import named
+from twohalves.runs.choose import newest_sample
+from twohalves.show import rates
+
+PROJECT = pathlib.Path(__file__).resolve().parents[1]
+README = (PROJECT / "README.md").read_text(encoding="utf-8")
+
+
+def test_its_table_is_the_sample_runs():
+    """The table is that of the committed run, to the character."""
+    between = README.split("<!-- sample table: begin -->")[1].split("<!-- sample table: end -->")[0]
+    table = rates.own_table(named(newest_sample())).data.split("\n\n")[0]
+
+    assert between.strip() == table
+
+
+def test_its_verbs_are_the_programs():
+    """Every verb is described and none that does not exist."""
+    described = re.findall(r"^\| `(\w+)` \|", README, flags=re.MULTILINE)
+
+    assert sorted(described) == sorted(VERBS)
+
+
+def test_its_files_exist():
+    """Requirements files and folders that it names are there."""
+    for name in re.findall(r"`([\w./-]+\.(?:txt|qmd|json)|\w+/)`", README):
+        if name not in {".venv/", "_site/"}:
+            assert (PROJECT / name).exists(), name
