@@ -106,8 +106,8 @@ def headline(run: Run) -> Markdown:
     printed = reference.prefill_decode()[-1]
     return say(
         f"**On your longest repeated row** ({fixed(line.prompt_tokens.median)} prompt tokens) "
-        f"reading ran at **{significant(line.prefill_rate.median)} tokens per second** and writing at "
-        f"**{significant(line.decode_rate.median)}**. One token took "
+        f"reading ran at **{significant(line.prefill_rate.median)} tokens per second** and "
+        f"writing at **{significant(line.decode_rate.median)}**. One token took "
         f"{seconds(1 / line.prefill_rate.median)} to read and "
         f"{seconds(1 / line.decode_rate.median)} to write: "
         f"**{fixed(line.ratio.median, 1)} times** as long. The chapter's laptop, at "
