@@ -13,6 +13,7 @@ PROJECT = pathlib.Path(__file__).resolve().parents[1]
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = os.environ.get("TWOHALVES_REQUIRE_BROWSER") == "1"
+QUARTO_REQUIRED = os.environ.get("TWOHALVES_REQUIRE_QUARTO") == "1"
 CHANGES_BEHAVIOR = (
     "OLLAMA_",
     "TWOHALVES_",
@@ -48,9 +49,12 @@ def pytest_report_header():
 def pytest_collection_modifyitems(items):
     lacks_browser = _browser_path() is None and not REQUIRED
     lacks_engine = importlib.util.find_spec("xllamacpp") is None
+    lacks_quarto = shutil.which("quarto") is None and not QUARTO_REQUIRED
     for item in items:
         if lacks_browser and item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.skip(reason="no Chromium, or no playwright"))
+        if lacks_quarto and item.get_closest_marker("quarto"):
+            item.add_marker(pytest.mark.skip(reason="Quarto is not installed"))
         if lacks_engine and item.get_closest_marker("engine"):
             item.add_marker(pytest.mark.skip(reason="the built-in engine is not installed"))
 

@@ -15,12 +15,15 @@ PROJECT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "notebooks/31-01-two-halves.html"
 
 
-@pytest.fixture(scope="module")
-def edition(tmp_path_factory):
+@pytest.fixture(
+    scope="module",
+    params=["smalldocs", pytest.param("quarto", marks=pytest.mark.quarto)],
+)
+def edition(request, tmp_path_factory):
     """The stored outputs, rendered as the verb `edition` renders them, apart from _site."""
     staging = tmp_path_factory.mktemp("edition")
     stage(PROJECT, staging / "staging")
-    built = render(staging / "staging", staging / "site")
+    built = render(staging / "staging", staging / "site", renderer=request.param)
     with serving(built.folder) as address:
         yield built, address
 
