@@ -225,3 +225,27 @@ def test_the_rows_are_there_as_a_table(ground):
     assert table["decode_rate"].median() == pytest.approx(190, rel=0.01)
     assert table["prompt_eval_cached_count"].isna().all()
     assert str(table["eval_duration"].dtype) == "Int64"
+
+
+def test_a_dead_proxy_in_the_environment_does_not_reach_loopback(ground, monkeypatch):
+    """A proxy is for the world outside: the run asks 127.0.0.1 directly."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+
+    run = measure(ground.book(), profile_name="quick")
+
+    assert all(row.valid for row in run.timings if row.role != "warmup")
+
+
+def test_a_server_behind_a_proxy_is_recorded_too(tmp_path, monkeypatch):
+    """Rows are complete when the environment's proxy leads to the server."""
+    name = "http://model.example:11434"
+    routes = modelled.Modelled().routes()
+    with modelled.scripted.Scripted(routes, prefix=name) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url.removesuffix(name))
+        monkeypatch.delenv("no_proxy", raising=False)
+        book = live(find(environ={"TWOHALVES_SERVER": name}), None, tmp_path)
+        run = measure(book, profile_name="quick")
+
+    assert all(row.valid for row in run.timings if row.role != "warmup")
+    assert all(row.first_any_ns is not None for row in run.timings)

@@ -17,8 +17,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import httpx
-
 from twohalves.errors import CannotKeep, Interrupted, NoValidAnswer, PrefillNotTimed, WindowTooShort
 from twohalves.measure import plan as planning
 from twohalves.measure.ask import KEEP_ALIVE, OPTIONS, ask, digest
@@ -31,7 +29,7 @@ from twohalves.runs import SCHEMA, Keeper, Run, Timing, load, machine
 from twohalves.runs import session as session_file
 from twohalves.runs.session import Session
 from twohalves.runs.validity import Expected, flags, is_valid
-from twohalves.server import ModelFacts, Server, client, meaning
+from twohalves.server import ModelFacts, Server, client, meaning, sender
 from twohalves.stats import summarize
 
 ATTEMPTS = 3
@@ -163,7 +161,7 @@ class _Work:
         self.answered = {row.seq for row in self.rows if row.role != "warmup" and row.valid}
         self._server, self._folder, self._profile, self._report = server, folder, profile, report
         self._keeper = Keeper(folder)
-        self._transport = RecordingTransport(httpx.HTTPTransport(), extra={"truncate": False})
+        self._transport = RecordingTransport(sender(server), extra={"truncate": False})
         self._client = client(server, transport=self._transport)
         self._points: list[tuple[int, int]] = []
         self._nonce = ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from twohalves.server.answering import Server, who
 from twohalves.server.border import translated
-from twohalves.server.client import client
+from twohalves.server.client import client, sender
 from twohalves.server.counters import Meaning, meaning
 from twohalves.server.find import find
 from twohalves.server.models import Model, ModelFacts, choose, facts, models
@@ -28,6 +28,7 @@ __all__ = [
     "meaning",
     "models",
     "pull",
+    "sender",
     "translated",
     "who",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import urllib.parse
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,7 +31,7 @@ def client(
 
     Args:
         server: whom to ask.
-        transport: sends in place of httpx's own, for example to record.
+        transport: sends in place of httpx's own, for example to record; see `sender`.
         timeout: seconds for connecting and for each silence.
         longest_s: seconds that a whole answer may take.
     """
@@ -38,10 +39,23 @@ def client(
     return ollama.Client(
         host=server.url,
         timeout=timeout,
-        trust_env=not is_loopback(urllib.parse.urlsplit(server.url).hostname),
+        # with a proxy in the environment httpx would go round a transport that it was given
+        trust_env=transport is None and not _is_loopback(server),
         event_hooks={"response": [bounded(longest_s)]},
         **more,
     )
+
+
+def sender(server: Server) -> httpx.HTTPTransport:
+    """What really sends to a server: straight to loopback, elsewhere as the environment says."""
+    url = urllib.parse.urlsplit(server.url)
+    if _is_loopback(server) or urllib.request.proxy_bypass(url.netloc):
+        return httpx.HTTPTransport()
+    return httpx.HTTPTransport(proxy=urllib.request.getproxies().get(url.scheme))
+
+
+def _is_loopback(server: Server) -> bool:
+    return is_loopback(urllib.parse.urlsplit(server.url).hostname)
 
 
 class bounded:  # noqa: N801  # a hook, used like a function
