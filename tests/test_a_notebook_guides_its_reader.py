@@ -3,7 +3,10 @@
 import os
 
 import ipywidgets as widgets
+import nbformat
 import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 
 from tests.servers import modelled
 from tests.servers.scripted import Answer
@@ -113,3 +116,24 @@ def test_an_error_in_a_cell_is_one_sentence_and_no_traceback():
     error = NoModelInstalled(())
 
     assert error._render_traceback_() == [str(error)]
+
+
+def test_an_error_of_a_bare_call_is_explained():
+    """The official client raises; the cell shows our sentence, and the cells after it wait."""
+    cells = [
+        "from twohalves import lab\nbook = lab.ready()",
+        "book.client.generate(model='nope:1b', prompt='x')",
+        "print('not reached')",
+    ]
+    routes = modelled.Modelled().routes()
+    missing = Answer(status=404, body={"error": "model 'nope:1b' not found"})
+    with modelled.scripted.Scripted(routes | {"/api/generate": missing}) as server:
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+        environment = {**os.environ, "TWOHALVES_SERVER": server.url}
+        with pytest.raises(CellExecutionError, match=r"ollama pull nope:1b"):
+            NotebookClient(notebook, kernel_name="python3").execute(env=environment)
+
+    [error] = notebook.cells[1].outputs
+    assert error.ename == "ModelMissing"
+    assert "Traceback" not in "".join(error.traceback)
+    assert not notebook.cells[2].outputs

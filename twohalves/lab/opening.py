@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 
+import httpx
 import ipywidgets as widgets
+import ollama
+from IPython.core.getipython import get_ipython
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import Markdown, display
 
 from twohalves.errors import NoModelInstalled, SeveralModels, TwoHalvesError
 from twohalves.measure import Book, open_book
-from twohalves.server import Server, find, pull
+from twohalves.server import Server, find, pull, translated
 
 RECOMMENDED = "llama3.2:3b"
 """The chapter's model."""
@@ -32,8 +36,33 @@ def ready() -> Book:
     except NoModelInstalled:
         display(_pull_button(find()))
         raise
+    if book.server is not None:
+        _explain_errors(book.server)
     display(Markdown(f"> **Who answers** — {book.says}"))
     return book
+
+
+def _explain_errors(server: Server) -> None:
+    """From now on an error of a bare call is shown as one sentence and what to do.
+
+    The calls themselves stay those of the official client, which raises errors of four
+    libraries with tracebacks through all of them.
+    """
+    shell = get_ipython()
+    if shell is None:
+        return
+
+    def explain(
+        shell: InteractiveShell, _kind: type, error: Exception, _trace: object, **_: object
+    ) -> None:
+        try:
+            with translated(server):
+                raise error
+        except TwoHalvesError as ours:
+            shell.showtraceback((type(ours), ours, None))
+
+    outside = (ollama.ResponseError, ollama.RequestError, httpx.HTTPError, ConnectionError)
+    shell.set_custom_exc(outside, explain)
 
 
 def _choice(names: tuple[str, ...]) -> widgets.Widget:
