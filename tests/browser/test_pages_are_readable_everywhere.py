@@ -95,6 +95,48 @@ def test_a_definition_stands_beside_its_text_where_there_is_room(visit):
         assert (term["x"] >= text["x"] + text["width"]) == beside
 
 
+# What Quarto 1.10 puts around a page, and the rules of its own that ours must overcome.
+QUARTO = """<html><head><style>
+  .page-columns > * { grid-column: body-content-start / body-content-end }
+  body.floating .page-columns { display: grid; grid-template-columns:
+    [screen-start] 1.5em [screen-start-inset] 5fr [page-start] 150px [body-start] 1.5em
+    [body-content-start] minmax(500px, calc(800px - 3em)) [body-content-end] 1.5em
+    [body-end] 150px [page-end] 5fr [screen-end-inset] 1.5em [screen-end] }
+  @media (max-width: 767.98px) { body.floating .page-columns { grid-template-columns:
+    [screen-start] 1.5em [page-start body-start body-content-start] minmax(0, 1fr)
+    [body-content-end body-end page-end screen-end-inset] 1.5em [screen-end] } }
+  .sidebar { grid-row: 1 } .content { grid-row: 1 }
+  .sidebar-navigation { grid-column: page-start / body-start !important }
+  .margin-sidebar { grid-column: body-end / page-end !important }
+  code { white-space: pre }
+</style><link rel="stylesheet" href="assets/twohalves.css"></head>
+<body class="nav-sidebar floating quarto-light" style="margin: 0">
+<div id="quarto-content" class="page-columns">
+<nav id="quarto-sidebar" class="sidebar sidebar-navigation">Pages</nav>
+<div id="quarto-margin-sidebar" class="sidebar margin-sidebar">Headings</div>
+<main class="content th-has-terms"><section><div class="th-term">A definition</div>
+<p>A sentence beside the definition, one long enough to need more than a line or two of this
+page, so that its box is as wide as the column of text and not only as its words.</p>
+<div class="cell-output cell-output-stdout"><pre><code>{}</code></pre></div>
+</section></main></div></body></html>""".replace("{}", "a long line " * 40)
+
+
+@pytest.mark.parametrize(("width", "beside"), [(1500, True), (700, False), (390, False)])
+def test_the_frame_of_quarto_gives_the_same_columns(visit, width, beside):
+    """Definitions in the margin where there is room; no edge counted twice where there is none."""
+    page = visit("index.html", viewport={"width": width, "height": 900}).page
+    page.set_content(QUARTO, wait_until="networkidle")
+    term, text = (page.locator(css).bounding_box() for css in (".th-term", "main p"))
+    toc = page.locator("#quarto-margin-sidebar").bounding_box()
+    assert (term["x"] >= text["x"] + text["width"]) == beside
+    if beside:
+        assert term["x"] + term["width"] <= toc["x"]
+    else:
+        assert text["x"] <= 30
+    printed = page.locator("pre").evaluate("(pre) => pre.scrollWidth <= pre.clientWidth")
+    assert printed, "what a cell printed breaks its lines"
+
+
 def test_formulas_are_drawn(visit):
     """As MathML with a size, and no TeX left to see."""
     page = visit("index.html").page

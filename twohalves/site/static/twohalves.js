@@ -304,6 +304,7 @@
     if (!box || location.protocol !== "file:") return;
     box.replaceChildren(make("p", { "class": "th-search-note",
       text: "Search needs the site to be served: python3 -m twohalves preview" }));
+    document.querySelectorAll(".quarto-search-button").forEach(function (button) { button.remove(); });
   }
 
   function start() {
