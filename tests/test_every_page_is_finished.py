@@ -277,6 +277,25 @@ def test_what_opens_scrolls_or_leads_has_a_name_and_takes_the_focus():
     assert "tabindex" not in second.attrs
 
 
+def test_a_table_has_its_own_widths_and_only_named_headers():
+    """Quarto gives every column of a long line the same width, and a header to none."""
+    soup = page(
+        '<table style="width:100%;"><colgroup><col style="width: 50%"/></colgroup>'
+        "<tr><th>run</th><th></th></tr><tr><td>1</td><td>2</td></tr></table>"
+    )
+    access.mend(soup)
+    assert str(soup.table) == (
+        "<table><tr><th>run</th><td></td></tr><tr><td>1</td><td>2</td></tr></table>"
+    )
+
+
+def test_the_glass_behind_a_menu_is_no_button():
+    """It has no name and nothing to see; the menu's own button closes it."""
+    soup = page('<div id="quarto-sidebar-glass" data-bs-toggle="collapse"></div>')
+    access.mend(soup)
+    assert {"role", "tabindex"} & set(soup.find(id="quarto-sidebar-glass").attrs) == set()
+
+
 def test_the_notebook_is_offered_once(tmp_path):
     """Beside its page, and not again where the renderer offers it."""
     (tmp_path / "notebooks").mkdir()

@@ -50,7 +50,8 @@ def _name_navigation(soup: BeautifulSoup) -> None:
 
 def _toggles(soup: BeautifulSoup) -> None:
     """What opens and closes something is a button, also for the keyboard."""
-    for tag in soup.select("[data-bs-toggle=collapse]:not(button)"):
+    # Quarto's glass over the page closes the menu, too, but only for a pointer.
+    for tag in soup.select("[data-bs-toggle=collapse]:not(button, #quarto-sidebar-glass)"):
         tag["role"] = "button"
         if not tag.get("href"):
             tag["tabindex"] = "0"
@@ -67,6 +68,8 @@ def _box_table(soup: BeautifulSoup, table: Tag, number: int) -> None:
     if not (isinstance(box, Tag) and "sd-table" in (box.get("class") or [])):
         box = table.wrap(soup.new_tag("div"))
     box["class"] = "th-table"
+    _own_widths(table)
+    _name_columns(table)
     name = _caption_outside(soup, table, box, f"th-caption-{number}")
     rows = table.find_all("tr")
     columns = max((len(row.find_all(["td", "th"])) for row in rows), default=0)
@@ -75,6 +78,21 @@ def _box_table(soup: BeautifulSoup, table: Tag, number: int) -> None:
         box["tabindex"] = "0"
         box["role"] = "region"
         box["aria-label"] = f"Table {number}" + (f": {name}" if name else "")
+
+
+def _own_widths(table: Tag) -> None:
+    """Let columns be as wide as what they hold: Quarto gives all the same where a line is long."""
+    for columns in table.find_all("colgroup", recursive=False):
+        columns.decompose()
+    if "width" in str(table.get("style") or ""):
+        del table["style"]
+
+
+def _name_columns(table: Tag) -> None:
+    """A column without a name has no header, only an empty cell above it."""
+    for cell in table.find_all("th"):
+        if not cell.get_text(strip=True):
+            cell.name = "td"
 
 
 def _caption_outside(soup: BeautifulSoup, table: Tag, box: Tag, name: str) -> str:
