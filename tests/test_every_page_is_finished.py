@@ -249,6 +249,19 @@ def test_all_dead_links_are_named_at_once(tmp_path):
     )
 
 
+def test_a_link_to_a_folder_names_its_page():
+    """Under file:// a browser would list the folder's files."""
+    soup = page("".join(f'<a href="{to}"></a>' for to in ("./", "../#x", "https://a.b/", "", "c")))
+    links.name_pages(soup)
+    assert [a["href"] for a in soup.find_all("a")] == [
+        "./index.html",
+        "../index.html#x",
+        "https://a.b/",
+        "",
+        "c",
+    ]
+
+
 # --- names, roles, focus ------------------------------------------------------------
 
 

@@ -15,6 +15,14 @@ _ELSEWHERE = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.-]*:|//)")
 _CARRIERS = (("a", "href"), ("img", "src"), ("link", "href"), ("script", "src"), ("source", "src"))
 
 
+def name_pages(soup: BeautifulSoup) -> None:
+    """Let a link to a folder name its page: opened by double click, a folder is a list of files."""
+    for tag in soup.select("a[href]"):
+        path, mark, anchor = str(tag["href"]).partition("#")
+        if path.endswith("/") and not path.startswith("/") and not _ELSEWHERE.match(path):
+            tag["href"] = f"{path}index.html{mark}{anchor}"
+
+
 def check(built: Path, pages: list[str]) -> None:
     """Look at every link of every page.
 

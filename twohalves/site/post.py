@@ -47,6 +47,7 @@ def finish(built: Path, staging: Path) -> list[str]:
         calculators.prepare(soup, name, worksheet)
         downloads.offer(soup, name, built)
         access.mend(soup)
+        links.name_pages(soup)
         _link_assets(soup, name)
         network.refuse(soup, name)
         mathml.refuse_leftovers(soup, name)
