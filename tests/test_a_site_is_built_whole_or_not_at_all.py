@@ -148,12 +148,20 @@ def test_quarto_is_taken_when_it_answers(tmp_path, monkeypatch):
         find_renderer("quarto")
 
 
-def test_what_quarto_only_warns_about_is_an_error(project, monkeypatch):
-    """It ends with 0 over unresolved references and missing files."""
-    body = "print('[1/4] index.qmd'); print('WARN: Unable to resolve crossref @fig-x')\n"
-    pretend_quarto(project.parent, monkeypatch, body)
-    with pytest.raises(RendererComplained, match="@fig-x"):
+@pytest.mark.parametrize(
+    "said",
+    [
+        "WARN: Unable to resolve crossref @fig-x",
+        "[WARNING] Div at line 3 column 1 unclosed at line 9",
+        "WARN (main.lua:1) The following string was found in the document: :::",
+    ],
+)
+def test_what_quarto_only_warns_about_is_an_error(project, monkeypatch, said):
+    """It ends with 0 over unresolved references, missing files and stray marks."""
+    pretend_quarto(project.parent, monkeypatch, f"print('[1/4] index.qmd'); print({said!r})\n")
+    with pytest.raises(RendererComplained) as caught:
         build(project)
+    assert said in str(caught.value)
 
 
 def test_pages_of_quarto_get_the_same_finish(project, monkeypatch):
@@ -168,7 +176,9 @@ def test_pages_of_quarto_get_the_same_finish(project, monkeypatch):
         'data-rates=\'{"prefill_tok_s": 2.0, "decode_tok_s": 1.0}\'></div></div>'
         "</main></body></html>"
     )
+    remark = "[WARNING] Could not load translations for en"
     body = (
+        f"print({remark!r})\n"
         "site = pathlib.Path('_site')\n"
         "figures = site / 'notebooks/31-01-two-halves_files/figure-html'\n"
         "figures.mkdir(parents=True); (site / 'site_libs').mkdir()\n"
@@ -181,6 +191,7 @@ def test_pages_of_quarto_get_the_same_finish(project, monkeypatch):
     rendered = build(project)
     text = (project / "_site" / NOTEBOOK_PAGE).read_text(encoding="utf-8")
     assert rendered.renderer == "quarto"
+    assert rendered.warnings == (remark,)  # nothing is missing by it
     assert '<rect fill="var(--th-decode, #B3453E)"' in text
     assert "require.min.js" not in text
     assert 'id="th-spec-latency"' in text

@@ -20,7 +20,11 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # What smalldocs says about keys that only Quarto has a use for; nothing is lost by them.
 _EXPECTED = re.compile(r"is ignored|unknown key|compiles no Sass")
 # What Quarto only warns about, although something is then missing from the page.
-_HOLE = re.compile(r"resolve|not found|missing|could not|cannot|unable", re.IGNORECASE)
+_HOLE = re.compile(
+    r"resolve|not found|missing|could not(?! load translations)|cannot|unable|unclosed"
+    r"|found in the document",
+    re.IGNORECASE,
+)
 # What smalldocs only warns about, although the page is then wrong.
 _WRONG = re.compile(r"not found|is not known|outside the project|not built")
 
@@ -141,6 +145,7 @@ def _start(renderer: Renderer, staging: Path) -> str:
             renderer.command,
             cwd=staging,
             env=environment,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",
