@@ -309,6 +309,20 @@ def test_the_glass_behind_a_menu_is_no_button():
     assert {"role", "tabindex"} & set(soup.find(id="quarto-sidebar-glass").attrs) == set()
 
 
+def test_italics_after_a_table_are_its_caption():
+    """The form that reads well in a notebook, too; other paragraphs stay where they are."""
+    soup = page(
+        "<div><table><tr><td>1</td></tr></table><p><em>Run <code>a</code>.</em></p>"
+        "<p>More.</p></div>"
+        "<div><table><tr><td>2</td></tr></table><p><em>Only</em> the start.</p></div>"
+    )
+    access.mend(soup)
+    [caption] = soup.select("p.th-caption")
+    assert caption.get_text() == "Run a."
+    assert caption.find_next("table")["aria-labelledby"] == caption["id"]
+    assert [p.get_text() for p in soup.select("p:not(.th-caption)")] == ["More.", "Only the start."]
+
+
 def test_the_notebook_is_offered_once(tmp_path):
     """Beside its page, and not again where the renderer offers it."""
     (tmp_path / "notebooks").mkdir()

@@ -18,11 +18,12 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str) ->
     Args:
         header: column heads.
         rows: cells as text, formatted by `twohalves.show.numbers`.
-        caption: what the table shows and where its numbers come from.
+        caption: what the table shows and where its numbers come from; it follows in italics,
+            which the site turns into a caption.
     """
     lines = [_line(header), _line(["---", *["---:"] * (len(header) - 1)])]
     lines += [_line(row) for row in rows]
-    return Markdown("\n".join(lines) + f"\n\n: {caption}\n")
+    return Markdown("\n".join(lines) + f"\n\n*{caption}*\n")
 
 
 def fold(summary: str, *paragraphs: str) -> Markdown:

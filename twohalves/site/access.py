@@ -96,14 +96,32 @@ def _name_columns(table: Tag) -> None:
 
 
 def _caption_outside(soup: BeautifulSoup, table: Tag, box: Tag, name: str) -> str:
-    """Move a caption before the box, so that it breaks its lines where the page does."""
+    """Put a caption before the box, so that it breaks its lines where the page does.
+
+    A caption is the renderer's own, or a paragraph in italics right after the table: the form
+    that reads well in a notebook, too.
+    """
     caption = table.find("caption")
-    if not isinstance(caption, Tag):
+    italics = _italics_after(box)
+    if isinstance(caption, Tag):
+        found = caption
+    elif italics is not None:
+        found = italics
+    else:
         return ""
-    text = caption.get_text(" ", strip=True)
     paragraph = soup.new_tag("p", attrs={"class": "th-caption", "id": name})
-    paragraph.extend(list(caption.contents))
-    caption.decompose()
+    paragraph.extend(list(found.contents))
+    (found.parent if found is italics and found.parent else found).decompose()
     table["aria-labelledby"] = name
     box.insert_before(paragraph)
-    return text
+    return paragraph.get_text(" ", strip=True)
+
+
+def _italics_after(box: Tag) -> Tag | None:
+    """The italics after a table, if they are a paragraph of their own."""
+    after = box.find_next_sibling()
+    if not isinstance(after, Tag) or after.name != "p":
+        return None
+    whole = [child for child in after.children if isinstance(child, Tag) or str(child).strip()]
+    only = whole[0] if len(whole) == 1 else None
+    return only if isinstance(only, Tag) and only.name == "em" else None
