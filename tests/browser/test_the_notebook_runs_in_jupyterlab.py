@@ -94,6 +94,8 @@ def page(chromium, lab):
     page = context.new_page()
     page.goto(lab)
     page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=2 * MINUTES)
+    # before its kernel is there, JupyterLab would ask which one to run with
+    page.locator('#jp-main-statusbar :text("| Idle")').first.wait_for(timeout=2 * MINUTES)
     page.locator('.lm-MenuBar-item:has-text("Run")').click()
     page.locator('.lm-Menu-item[data-command="runmenu:run-all"]').click()
     yield page
