@@ -6,9 +6,17 @@ import itertools
 import pytest
 
 from tests.servers import modelled
-from twohalves.errors import Interrupted, NoValidAnswer, TwoHalvesError, WindowTooShort
+from twohalves.errors import (
+    CannotResume,
+    Interrupted,
+    NoValidAnswer,
+    TwoHalvesError,
+    WindowTooShort,
+)
 from twohalves.measure import live, measure
+from twohalves.measure.notes import notes
 from twohalves.runs import conditions, listed, load
+from twohalves.runs import session as session_file
 from twohalves.runs.frame import frame
 from twohalves.server import find
 
@@ -38,7 +46,7 @@ def test_rates_are_recovered_within_one_percent(ground):
     for line in conditions(run, "prefill_decode"):
         assert line.prefill_rate.median == pytest.approx(2000, rel=0.01)
         assert line.decode_rate.median == pytest.approx(190, rel=0.01)
-        assert line.ratio.median == pytest.approx(2000 / 190, rel=0.01)
+        assert line.ratio == pytest.approx(2000 / 190, rel=0.01)
         assert line.decode_rate_raw.median == pytest.approx(190 * 32 / 31, rel=0.01)
 
 
@@ -173,6 +181,63 @@ def test_a_short_window_leaves_lengths_out_and_says_so(ground):
     assert run.session["skipped_lengths"] == [2156, 4247]
     assert run.session["options"]["num_ctx"] == 2048
     assert [line.asked for line in conditions(run, "prefill_decode")] == [96, 298, 572, 1095]
+
+
+@pytest.mark.parametrize("ground", [{"window": 300}], indirect=True)
+def test_a_window_below_the_control_shrinks_the_control(ground):
+    """Nothing that is sent may be longer than the window: 300 - 64 - 64 = 172 tokens."""
+    run = measure(ground.book(), profile_name="quick")
+
+    assert run.session["status"] == "complete"
+    assert {row.condition for row in run.controls()} == {"172"}
+    assert {row.condition for row in run.timings if row.role == "warmup"} == {"86", "172"}
+    assert "Left out, because the window is 300 tokens: 298, 572" in " ".join(notes(run))
+
+
+def test_a_run_of_somebody_else_is_not_added_to(ground):
+    """Resuming by name is refused for finished runs, other plans and other models."""
+    book = ground.book()
+    done = measure(book, profile_name="quick")
+    with pytest.raises(CannotResume, match="it is finished"):
+        measure(book, profile_name="quick", folder=done.folder)
+
+    session_file.write(done.folder, done.session | {"status": "unfinished"})
+    with pytest.raises(CannotResume, match="begun with --profile quick"):
+        measure(book, profile_name="chapter", folder=done.folder)
+
+    other = done.session["model"] | {"digest": "another"}
+    session_file.write(done.folder, done.session | {"status": "unfinished", "model": other})
+    with pytest.raises(CannotResume, match="begun with Ollama"):
+        measure(book, profile_name="quick", folder=done.folder)
+    assert load(done.folder).timings == done.timings
+
+
+def test_a_server_that_stops_answering_well_ends_the_run(ground):
+    """Three requests given up in a row: the rows stay, and the run is not passed off as done."""
+    for number in range(9, 99):
+        ground.model.faults[number] = lambda final: final | {"done_reason": "stop"}
+
+    with pytest.raises(NoValidAnswer, match="too_few_tokens"):
+        measure(ground.book(), profile_name="quick")
+    [name] = listed(ground.runs)
+    kept = load(ground.runs / name)
+    assert kept.session["status"] == "unfinished"
+    assert len(kept.timings) == 8 + 9
+
+
+def test_a_length_without_a_valid_row_is_said(ground):
+    """One length that never came back well is named, the others stand."""
+    run = measure(ground.book(), profile_name="quick")
+    rows = tuple(
+        dataclasses.replace(row, valid=row.condition != "298", flags="too_few_tokens")
+        if row.condition == "298"
+        else row
+        for row in run.timings
+    )
+    said = " ".join(notes(dataclasses.replace(run, timings=rows)))
+
+    assert "3 answers were invalid and left out: too_few_tokens." in said
+    assert "No valid row was had at 298 tokens." in said
 
 
 @pytest.mark.parametrize("ground", [{"window": 128}], indirect=True)

@@ -54,7 +54,7 @@ def test_clocks_are_in_order_and_hold_the_servers_parts(run):
 
 def test_writing_takes_longer_than_reading(run):
     """The chapter's sign, on whatever machine this is: a ratio above one at 298 tokens."""
-    assert conditions(run, "prefill_decode")[-1].ratio.median > 1
+    assert conditions(run, "prefill_decode")[-1].ratio > 1
 
 
 def test_the_session_says_who_answered(run):

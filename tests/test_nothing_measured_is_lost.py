@@ -7,20 +7,41 @@ import os
 import pytest
 
 from twohalves.errors import CannotKeep, RunUnreadable
-from twohalves.runs import Keeper, Timing, load
+from twohalves.runs import Keeper, Timing, Whose, load, unfinished, unreadable
 from twohalves.runs import session as session_file
 
-SESSION = {"schema": 1, "run_id": "r", "status": "unfinished"}
+SESSION = {
+    "schema": 1,
+    "experiments": ["prefill_decode"],
+    "machine": {"id": "m"},
+    "model": {"name": "m", "digest": "d"},
+    "options": {},
+    "plan": [],
+    "profile": "quick",
+    "server": {"kind": "ollama", "version": "0.24.0"},
+    "skipped_lengths": [],
+    "started_at": "2026-11-29T10:00:00+00:00",
+    "status": "unfinished",
+}
 
 
 def _row(seq):
-    return Timing(run_id="r", seq=seq, role="measure", eval_count=32)
+    return Timing(
+        run_id="r",
+        seq=seq,
+        prompt_eval_count=96,
+        prompt_eval_duration=64_000_000,
+        eval_count=32,
+        eval_duration=162_000_000,
+    )
 
 
 @pytest.fixture
 def folder(tmp_path):
-    session_file.write(tmp_path, SESSION)
-    return tmp_path
+    path = tmp_path / "run"
+    path.mkdir()
+    session_file.write(path, SESSION)
+    return path
 
 
 def test_a_row_is_on_disk_before_the_next_request(folder):
@@ -91,6 +112,7 @@ def test_session_json_is_whole_or_not_there(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
+        ("run_id,seq,prompt_eval_duration\nr,1,0\n", "line 2: column prompt_eval_count must be"),
         ("run_id,seq\nr,1,2\n", "line 2 has 3 cells where the header has 2"),
         ("run_id,seq\nr,one\n", "line 2: column seq must be a whole number, got 'one'"),
         ("", "its first line does not name the columns"),
@@ -117,6 +139,29 @@ def test_a_newer_schema_is_refused(folder):
 
 def test_a_column_of_a_later_version_is_passed_over(folder):
     """Columns are only ever added at the end, so an older reader can skip them."""
-    (folder / "timings.csv").write_text("run_id,seq,brand_new\nr,1,x\n", encoding="utf-8")
+    (folder / "timings.csv").write_text(
+        "run_id,seq,role,brand_new\nr,1,warmup,x\n", encoding="utf-8"
+    )
 
     assert [row.seq for row in load(folder).timings] == [1]
+
+
+def test_a_byte_order_mark_is_no_fault(folder):
+    """A spreadsheet may have put one in front."""
+    (folder / "timings.csv").write_text("run_id,seq,role\nr,1,warmup\n", encoding="utf-8-sig")
+
+    assert [row.seq for row in load(folder).timings] == [1]
+
+
+def test_facts_that_are_missing_are_named(folder):
+    """A session.json with holes is refused by name and hides no other run."""
+    other = folder.parent / "broken"
+    other.mkdir()
+    (other / "session.json").write_text('{"schema": 1}', encoding="utf-8")
+    (other / "timings.csv").write_text("run_id,seq\n", encoding="utf-8")
+
+    with pytest.raises(RunUnreadable, match="it lacks experiments, machine, model"):
+        session_file.read(other)
+    assert [error.args[0] for error in unreadable(folder.parent)] == ["broken"]
+    whose = Whose(machine_id="m", server_kind="ollama", model_digest="d")
+    assert unfinished(whose, "prefill_decode", "quick", folder.parent)["run_id"] == folder.name

@@ -104,6 +104,18 @@ class Interrupted(TwoHalvesError):
         self.next_step = "Give the same command again: measuring goes on where it stopped."
 
 
+class CannotResume(TwoHalvesError):
+    """A run was named to go on with, and must not be added to."""
+
+    def __init__(self, run_id: str, reason: str) -> None:
+        super().__init__(run_id, reason)
+        self.what = f"The run {run_id} cannot go on here: {reason}."
+        self.next_step = (
+            "Leave --resume out: an unfinished run of this machine, server and model is found by "
+            "itself, else a new one begins."
+        )
+
+
 class NoValidAnswer(TwoHalvesError):
     """A request came back invalid each time it was asked."""
 

@@ -12,9 +12,10 @@ from twohalves.commands.model import pick
 from twohalves.commands.parser import Options
 from twohalves.errors import RunMissing, UnknownName
 from twohalves.measure import Progress, live, measure
+from twohalves.measure.notes import missing_lengths, notes
 from twohalves.measure.profiles import EXPERIMENT
 from twohalves.places import RUNS
-from twohalves.runs import listed
+from twohalves.runs import Run, listed, unreadable
 from twohalves.server import find, models
 
 
@@ -36,7 +37,16 @@ def run(options: Options) -> Exit:
         with Line() as line:
             kept = measure(book, profile_name=options.profile, folder=folder, report=line)
     terminal.say(f"Kept: {runs / kept.id}, {len(kept.timings)} rows.")
-    return Exit.DONE
+    tell(kept)
+    return Exit.FAILED if missing_lengths(kept) else Exit.DONE
+
+
+def tell(run: Run) -> None:
+    """Say on the terminal what a page would say of a run, and which folders hold none."""
+    for note in notes(run):
+        terminal.note(note)
+    for error in unreadable():
+        terminal.note(f"{error.what} It was left as it is.")
 
 
 def bar(done: int, total: int, width: int = 20) -> str:

@@ -8,7 +8,7 @@ from twohalves import doctor, terminal
 from twohalves.commands import engine
 from twohalves.commands.edition import closing, provide_quarto
 from twohalves.commands.exits import Exit
-from twohalves.commands.measure import Line
+from twohalves.commands.measure import Line, tell
 from twohalves.commands.model import pick
 from twohalves.commands.parser import Options
 from twohalves.measure import live, measure
@@ -45,6 +45,7 @@ def run(_: Options) -> Exit:
 
 
 def _build(shown: Run) -> Exit:
+    tell(shown)
     rendered = build(PROJECT, run_id=shown.id, say=terminal.step)
     terminal.say(
         f"The numbers come from the run {shown.id}: {run_line(shown.session)}. {closing(rendered)}"

@@ -8,6 +8,7 @@ from IPython.display import Markdown, display
 from twohalves import measure
 from twohalves.measure import Book, Progress
 from twohalves.measure.book import run_line
+from twohalves.measure.notes import notes
 from twohalves.runs import Run
 
 
@@ -27,29 +28,9 @@ def prefill_decode(book: Book, *, profile: str = "quick", again: bool = False) -
     bar.close()
     replayed = "replayed" if book.replayed else "yours"
     display(Markdown(f"> **Rows** — run {run.id} ({replayed}): {run_line(run.session)}."))
-    for note in (*run.notes, *notes(run)):
+    for note in notes(run):
         display(Markdown(f"> **Note** — {note}"))
     return run
-
-
-def notes(run: Run) -> tuple[str, ...]:
-    """What a reader should know of a run before reading its numbers."""
-    said = []
-    invalid = [row for row in run.timings if not row.valid and row.role != "warmup"]
-    if invalid:
-        flags = sorted({flag for row in invalid for flag in row.flags.split(";")})
-        said.append(f"{len(invalid)} answers were invalid and are left out: {', '.join(flags)}.")
-    if run.session["skipped_lengths"]:
-        lengths = ", ".join(f"{length:,}" for length in run.session["skipped_lengths"])
-        window = run.session["options"]["num_ctx"]
-        said.append(f"Left out, because the window is {window:,} tokens: {lengths}.")
-    blocks = run.session.get("blocks")
-    if blocks and blocks["measured"] < blocks["planned"]:
-        said.append(
-            f"{blocks['measured']} of {blocks['planned']} blocks were measured in the time that "
-            f"the profile {run.session['profile']} allows on this machine."
-        )
-    return tuple(said)
 
 
 class _Bar:

@@ -29,7 +29,7 @@ def predict(book: Book, question: str, asked: str, unit: str) -> None:
 
 
 def _field(book: Book, question: str, unit: str) -> widgets.Widget:
-    before = predictions.kept(book.runs).get(question, {}).get("value")
+    before = predictions.value(predictions.kept(book.runs), question)
     field = widgets.BoundedFloatText(
         value=before or 0, min=0, max=1e6, step=0.1, description="My guess", tooltip=unit
     )
@@ -57,8 +57,7 @@ def compare(book: Book, run: Run, question: str, measured: float, unit: str) -> 
     """
     guess = predictions.of(run.session, question)
     if book.replayed is None:
-        newer = predictions.kept(book.runs).get(question)
-        guess = float(newer["value"]) if newer else guess
+        guess = predictions.value(predictions.kept(book.runs), question) or guess
     if not guess:
         return Markdown(f"No guess was kept. Measured: {significant(measured)} {unit}.")
     factor = max(guess / measured, measured / guess)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import httpx
 import ollama
 
+from twohalves.errors import CannotResume
 from twohalves.measure.profiles import EXPERIMENT, profile
 from twohalves.measure.progress import Report, silent
 from twohalves.measure.replay import RECORD_VARIABLE, ReplayTransport
@@ -23,6 +24,7 @@ from twohalves.places import RUNS
 from twohalves.runs import (
     Run,
     Whose,
+    belongs_to,
     fixed_run,
     machine,
     named,
@@ -30,6 +32,7 @@ from twohalves.runs import (
     readers_run,
     unfinished,
 )
+from twohalves.runs import session as session_file
 from twohalves.runs.session import Session
 from twohalves.server import ModelFacts, Server, choose, client, facts, find, models, who
 
@@ -129,17 +132,31 @@ def measure(
 
     Raises:
         UnknownName: no such profile.
+        CannotResume: the folder holds a run that is finished, or somebody else's.
         TwoHalvesError: see `begin` and `carry_out`.
     """
     chosen = profile(profile_name)
     server, model = _live_parts(book)
     begun = unfinished(whose(book), EXPERIMENT, profile_name, book.runs) if resume else None
-    if folder is None and begun is not None:
+    if folder is not None and (folder / "session.json").exists():
+        _check_resumable(folder, whose(book), profile_name)
+    elif folder is None and begun is not None:
         folder = book.runs / begun["run_id"]
-    elif folder is None or not (folder / "session.json").exists():
+    else:
         folder = folder or new_folder(book.runs, chosen, book.model)
         begin(server, model, chosen, folder, predictions.kept(book.runs))
     return carry_out(server, folder, chosen, report)
+
+
+def _check_resumable(folder: pathlib.Path, reader: Whose, profile_name: str) -> None:
+    """Refuse to add rows to a run that another server, model, machine or plan began."""
+    session = session_file.read(folder)
+    if session["status"] != "unfinished":
+        raise CannotResume(folder.name, "it is finished")
+    if session["profile"] != profile_name:
+        raise CannotResume(folder.name, f"it was begun with --profile {session['profile']}")
+    if not belongs_to(session, reader):
+        raise CannotResume(folder.name, f"it was begun with {run_line(session)}")
 
 
 def whose(book: Book) -> Whose:

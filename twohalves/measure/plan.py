@@ -48,8 +48,10 @@ def plan(profile: Profile, window: int, seed: int) -> tuple[Planned, ...]:
     """
     order = random.Random(seed)  # noqa: S311  # an order is no secret, and must be repeatable
     left_out = skipped(profile, window)
-    requests = [_warmup(tokens) for tokens in WARMUP_TOKENS]
-    requests.append(_control(None))
+    room = window - CONTROL_PREDICT - MARGIN
+    control = min(CONTROL_TOKENS, room)
+    requests = [_warmup(tokens) for tokens in warmups(room)]
+    requests.append(_control(control, None))
     since_control = 0
     for block in range(1, profile.blocks + 1):
         lengths = list(profile.lengths)
@@ -59,11 +61,11 @@ def plan(profile: Profile, window: int, seed: int) -> tuple[Planned, ...]:
         order.shuffle(lengths)
         for length in lengths:
             if since_control == profile.control_every:
-                requests.append(_control(block))
+                requests.append(_control(control, block))
                 since_control = 0
             requests.append(_measure(length, profile.num_predict, block))
             since_control += 1
-    requests.append(_control(None))
+    requests.append(_control(control, None))
     return tuple(
         dataclasses.replace(request, seq=number) for number, request in enumerate(requests, 1)
     )
@@ -91,11 +93,17 @@ def _measure(tokens: int, num_predict: int, block: int) -> Planned:
     )
 
 
-def _control(block: int | None) -> Planned:
+def warmups(room: int) -> tuple[int, ...]:
+    """Two lengths that fit, as far apart as two points of a calibration should be."""
+    longest = min(max(WARMUP_TOKENS), room)
+    return (min(*WARMUP_TOKENS, longest // 2), longest)
+
+
+def _control(tokens: int, block: int | None) -> Planned:
     return Planned(
         seq=0,
         role="control",
-        prompt_tokens=CONTROL_TOKENS,
+        prompt_tokens=tokens,
         num_predict=CONTROL_PREDICT,
         block=block,
     )

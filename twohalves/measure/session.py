@@ -34,6 +34,8 @@ from twohalves.stats import summarize
 
 ATTEMPTS = 3
 """How often one request is asked, each time with new text, before it is given up."""
+GIVE_UP_AFTER = 3
+"""So many requests given up in a row end the session: something is wrong with the server."""
 
 
 def begin(
@@ -135,7 +137,7 @@ def carry_out(
 
     Raises:
         Interrupted: the reader pressed Ctrl-C; everything measured is kept.
-        NoValidAnswer: not even the first control came back valid.
+        NoValidAnswer: not even the first control came back valid, or several in a row did not.
         TwoHalvesError: the server stopped answering; everything measured is kept.
     """
     work = _Work(server, folder, profile, report)
@@ -165,6 +167,7 @@ class _Work:
         self._client = client(server, transport=self._transport)
         self._points: list[tuple[int, int]] = []
         self._nonce = ""
+        self._given_up = 0
         self._began_ns = time.perf_counter_ns()
 
     def close(self) -> None:
@@ -198,8 +201,11 @@ class _Work:
             row = self._ask(request, attempt)
             if row.valid or request.role == "warmup":
                 self.answered.add(request.seq)
+                self._given_up = 0
                 return
-        if not any(row.valid for row in self.rows if row.role != "warmup"):
+        self._given_up += 1
+        nothing_yet = not any(row.valid for row in self.rows if row.role != "warmup")
+        if nothing_yet or self._given_up == GIVE_UP_AFTER:
             raise NoValidAnswer(request.condition, ATTEMPTS, self.rows[-1].flags)
 
     def _ask(self, request: Planned, attempt: int) -> Timing:

@@ -2,7 +2,16 @@
 
 from twohalves.runs import derive, machine, predictions, reference
 from twohalves.runs.append import Keeper
-from twohalves.runs.choose import Whose, fixed_run, listed, named, readers_run, unfinished
+from twohalves.runs.choose import (
+    Whose,
+    belongs_to,
+    fixed_run,
+    listed,
+    named,
+    readers_run,
+    unfinished,
+    unreadable,
+)
 from twohalves.runs.conditions import Condition, condition_of, conditions
 from twohalves.runs.load import Run, load
 from twohalves.runs.schema import COLUMNS, SCHEMA, Timing
@@ -15,6 +24,7 @@ __all__ = [
     "Run",
     "Timing",
     "Whose",
+    "belongs_to",
     "condition_of",
     "conditions",
     "derive",
@@ -27,4 +37,5 @@ __all__ = [
     "readers_run",
     "reference",
     "unfinished",
+    "unreadable",
 ]

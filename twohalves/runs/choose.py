@@ -99,6 +99,17 @@ def belongs_to(session: Session, whose: Whose) -> bool:
     )
 
 
+def unreadable(folder: pathlib.Path = RUNS) -> tuple[RunUnreadable, ...]:
+    """Why folders that hold rows cannot be read, for whoever wonders where a run has gone."""
+    found = []
+    for path in sorted(folder.glob("*/timings.csv")):
+        try:
+            read(path.parent)
+        except RunUnreadable as error:
+            found.append(error)
+    return tuple(found)
+
+
 def _sessions(folder: pathlib.Path) -> list[Session]:
     """The readable sessions but for samples, oldest first; a broken one hides no other."""
     sessions = []

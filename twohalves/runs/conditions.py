@@ -30,8 +30,6 @@ class Condition:
     """Answer tokens per second, N - 1 steps for N tokens."""
     decode_rate_raw: Summary
     """Answer tokens per second, N steps for N tokens, as the chapter counts."""
-    ratio: Summary
-    """Prefill rate over decode rate of the same request."""
     total_s: Summary
     """Seconds of the whole request, by the client's clock."""
     output_tokens: Summary
@@ -40,6 +38,11 @@ class Condition:
     """Each row's corrected decode rate, in the order they were measured."""
     rows: tuple[Timing, ...]
     """The rows themselves, in the order they were measured."""
+
+    @property
+    def ratio(self) -> float:
+        """How many times longer a token takes to write than to read: both medians of this row."""
+        return self.prefill_rate.median / self.decode_rate.median
 
 
 def conditions(run: Run, experiment: str) -> tuple[Condition, ...]:
@@ -86,7 +89,6 @@ def condition_of(asked: int, valid: Iterable[Timing], free: int = 1) -> Conditio
         prefill_rate=over(derive.prefill_rate),
         decode_rate=over(lambda row: derive.decode_rate(row, free)),
         decode_rate_raw=over(derive.decode_rate_raw),
-        ratio=over(lambda row: derive.rate_ratio(row, free)),
         total_s=over(derive.total_s),
         output_tokens=over(lambda row: row.eval_count),
         decode_rates=tuple(_known(derive.decode_rate(row, free), row) for row in rows),

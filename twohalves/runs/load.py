@@ -57,7 +57,7 @@ def load(folder: pathlib.Path) -> Run:
     session = session_file.read(folder)
     path = folder / TIMINGS
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")  # some programs add a mark
     except (OSError, UnicodeDecodeError) as error:
         raise RunUnreadable(folder.name, TIMINGS, str(error)) from error
     whole, _, torn = text.rpartition("\n")
@@ -76,7 +76,17 @@ def _rows(run_id: str, text: str) -> tuple[Timing, ...]:
             reason = f"line {number} has {len(cells)} cells where the header has {len(header)}"
             raise RunUnreadable(run_id, TIMINGS, reason)
         try:
-            rows.append(from_cells(dict(zip(header, cells, strict=True))))
+            rows.append(_checked(from_cells(dict(zip(header, cells, strict=True)))))
         except ValueError as error:
             raise RunUnreadable(run_id, TIMINGS, f"line {number}: {error}") from error
     return tuple(rows)
+
+
+def _checked(row: Timing) -> Timing:
+    """A row that counts must have what every figure is computed from."""
+    if row.valid and row.role in {"measure", "control"}:
+        for name in ("prompt_eval_count", "prompt_eval_duration", "eval_count", "eval_duration"):
+            if not getattr(row, name):
+                msg = f"column {name} must be above 0 in a valid row, got {getattr(row, name)}"
+                raise ValueError(msg)
+    return row

@@ -42,5 +42,11 @@ def keep(question: str, value: float, runs: pathlib.Path = RUNS) -> None:
 
 def of(session: Session, question: str) -> float | None:
     """The guess that a run was begun with, or None."""
-    guess = session.get("predictions", {}).get(question)
-    return float(guess["value"]) if guess else None
+    return value(session.get("predictions", {}), question)
+
+
+def value(guesses: Predictions, question: str) -> float | None:
+    """One guess as a number; None where there is none, or what is kept is no number."""
+    guess = guesses.get(question)
+    found = guess.get("value") if isinstance(guess, dict) else None
+    return float(found) if isinstance(found, int | float) else None

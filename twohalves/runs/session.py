@@ -15,6 +15,20 @@ Session = dict[str, Any]
 
 FILE = "session.json"
 
+_REQUIRED = {
+    "experiments",
+    "machine",
+    "model",
+    "options",
+    "plan",
+    "profile",
+    "server",
+    "skipped_lengths",
+    "started_at",
+    "status",
+}
+"""Facts that every run has from its first moment."""
+
 
 def write(folder: pathlib.Path, session: Session) -> None:
     """Write session.json whole or not at all."""
@@ -48,6 +62,9 @@ def read(folder: pathlib.Path) -> Session:
         raise RunUnreadable(folder.name, FILE, str(error)) from error
     if not isinstance(session, dict) or not isinstance(session.get("schema"), int):
         raise RunUnreadable(folder.name, FILE, "it does not name its schema version")
+    missing = sorted(_REQUIRED - session.keys())
+    if missing:
+        raise RunUnreadable(folder.name, FILE, f"it lacks {', '.join(missing)}")
     if session["schema"] > SCHEMA:
         reason = f"schema {session['schema']} is newer than {SCHEMA}, which this version reads"
         raise RunUnreadable(folder.name, FILE, reason)

@@ -44,7 +44,7 @@ def own_table(run: Run) -> Markdown:
             seconds(line.prefill_s.median),
             significant(line.prefill_rate.median),
             significant(line.decode_rate.median),
-            f"{fixed(line.ratio.median, 1)}×",
+            f"{fixed(line.ratio, 1)}×",
         ]
         for line in lines(run)
     ]
@@ -96,7 +96,7 @@ def beside_the_chapter(run: Run) -> Markdown:
 
 def headline_row(run: Run) -> Condition:
     """The longest row that was asked more than once; the longest of all if none was."""
-    repeated = [line for line in lines(run) if line.ratio.n > 1]
+    repeated = [line for line in lines(run) if line.prefill_rate.n > 1]
     return (repeated or lines(run))[-1]
 
 
@@ -110,7 +110,7 @@ def headline(run: Run) -> Markdown:
         f"writing at **{significant(line.decode_rate.median)}**. One token took "
         f"{seconds(1 / line.prefill_rate.median)} to read and "
         f"{seconds(1 / line.decode_rate.median)} to write: "
-        f"**{fixed(line.ratio.median, 1)} times** as long. The chapter's laptop, at "
+        f"**{fixed(line.ratio, 1)} times** as long. The chapter's laptop, at "
         f"{fixed(printed.prompt_tokens)} tokens: {fixed(printed.ratio, 1)} times."
     )
 
@@ -121,7 +121,7 @@ def same_row(run: Run) -> Markdown:
     best = max(rows, key=lambda line: line.prefill_rate.median)
     worst = min(rows, key=lambda line: line.decode_rate.median)
     mixed = best.prefill_rate.median / worst.decode_rate.median
-    honest = max(line.ratio.median for line in rows)
+    honest = max(line.ratio for line in rows)
     short, long = rows[0], rows[-1]
     return say(
         f"In your run a written token costs {seconds(1 / short.decode_rate.median)} after "
@@ -162,15 +162,15 @@ def why_size_differs(run: Run) -> Markdown:
     rows = lines(run)
     short, long = rows[0], rows[-1]
     printed = reference.prefill_decode()
-    slower = all(line.ratio.median > 1 for line in rows)
+    slower = all(line.ratio > 1 for line in rows)
     sign = (
         "The sign is the chapter's: on every row a token takes longer to write than to read."
         if slower
         else "Not even the sign is the chapter's on every row: look at the flags of your run."
     )
     return say(
-        f"{sign} The size is your own: {fixed(short.ratio.median, 1)}× at "
-        f"{fixed(short.prompt_tokens.median)} tokens and {fixed(long.ratio.median, 1)}× at "
+        f"{sign} The size is your own: {fixed(short.ratio, 1)}× at "
+        f"{fixed(short.prompt_tokens.median)} tokens and {fixed(long.ratio, 1)}× at "
         f"{fixed(long.prompt_tokens.median)}, where the chapter has "
         f"{fixed(printed[0].ratio, 1)}× and {fixed(printed[-1].ratio, 1)}×."
     )

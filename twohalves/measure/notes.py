@@ -1,0 +1,44 @@
+"""What a reader should know of a run before reading its numbers."""
+
+from __future__ import annotations
+
+from twohalves.runs import Run
+from twohalves.runs.choose import SAMPLE
+
+
+def notes(run: Run) -> tuple[str, ...]:
+    """One sentence each: what is invalid, what is missing, and why."""
+    said = list(run.notes)
+    if run.id.startswith(SAMPLE):
+        said.append(
+            "This is the book's sample run. Where the page says “your”, read: the sample's, "
+            "until you have measured yourself."
+        )
+    invalid = [row for row in run.timings if not row.valid and row.role != "warmup"]
+    if invalid:
+        flags = sorted({flag for row in invalid for flag in row.flags.split(";")})
+        answers = "1 answer was" if len(invalid) == 1 else f"{len(invalid)} answers were"
+        said.append(f"{answers} invalid and left out: {', '.join(flags)}.")
+    if without := missing_lengths(run):
+        said.append(f"No valid row was had at {_listed(without)} tokens.")
+    if skipped := run.session["skipped_lengths"]:
+        window = run.session["options"]["num_ctx"]
+        said.append(f"Left out, because the window is {window:,} tokens: {_listed(skipped)}.")
+    blocks = run.session.get("blocks")
+    if blocks and blocks["measured"] < blocks["planned"]:
+        said.append(
+            f"{blocks['measured']} of {blocks['planned']} blocks were measured in the time that "
+            f"the profile {run.session['profile']} allows on this machine."
+        )
+    return tuple(said)
+
+
+def missing_lengths(run: Run) -> list[int]:
+    """Lengths that were asked for and have no valid row, shortest first."""
+    asked = {int(row.condition) for row in run.timings if row.role == "measure"}
+    answered = {int(row.condition) for row in run.timings if row.role == "measure" and row.valid}
+    return sorted(asked - answered)
+
+
+def _listed(lengths: list[int]) -> str:
+    return ", ".join(f"{length:,}" for length in lengths)
