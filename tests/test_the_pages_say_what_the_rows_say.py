@@ -95,9 +95,8 @@ def test_the_headline_is_no_single_shot(run):
 
 
 def test_mixing_rows_is_shown_for_what_it_is(run):
-    """Best prefill 200 is on the row of the worst decode 25 here: 8.0 either way."""
-    assert "print 8.0×" in rates.same_row(run).data
-    assert "no more" not in rates.same_row(run).data
+    """Best prefill 200 is on the row of the worst decode 25 here: 8.0 either way, by luck."""
+    assert "a single row, 8.0×. That is luck" in rates.same_row(run).data
 
 
 def test_the_shortest_row_carries_the_fixed_cost(run):
@@ -139,6 +138,33 @@ def test_the_control_scores_prefill_and_decode_apart(run):
     assert "4.0%" in said
     assert "9.1%" in said
     assert "3 times" in said
+
+
+def test_single_answers_are_not_called_medians(run):
+    """A run of one block says so, in the singular."""
+    once = Run(folder=run.folder, session=run.session, timings=(*run.timings[:9:3],))
+
+    assert "each asked once" in rates.design(once).data
+    assert "single answers, and no medians" in rates.own_table(once).data
+    assert "With 1 repeat no" in repeats.spreads(once).data
+    assert "asked each length once" in repeats.single_shot(once).data
+
+
+def test_ratios_are_compared_at_the_same_length(run):
+    """A run that ends at 298 tokens stands beside the chapter's 298, which is 10.4."""
+    short = Run(
+        folder=run.folder,
+        session=run.session,
+        timings=tuple(row for row in run.timings if row.condition != "4247"),
+    )
+
+    assert "7.5× and 10.4×" in rates.why_size_differs(short).data
+
+
+def test_the_ratio_is_that_of_the_two_rates_beside_it(run):
+    """Whoever divides the printed rates of a row gets the printed ratio."""
+    for line in rates.lines(run):
+        assert line.ratio == line.prefill_rate.median / line.decode_rate.median
 
 
 def test_one_step_fewer(run):
@@ -193,10 +219,10 @@ def test_the_shape_has_one_box_a_token(run):
 
 
 def test_decode_at_the_scale_of_prefill(run):
-    """584 units times 1.24 s over 21.235 s are 34 units; the chapter's are 25 beside 286."""
+    """1.24 s over 21.235 s are 6%; the chapter's 25 of 286 pixels are 9%."""
     said = diagram.how_unfair(run).data
 
-    for part in ("584", "34 units", "25 beside 286", "0.20 s", "2.29 s"):
+    for part in ("32 answer tokens", "6% as wide", "9%", "0.20 s", "2.29 s"):
         assert part in said
 
 

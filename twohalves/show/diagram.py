@@ -10,7 +10,7 @@ from twohalves.runs import Condition, Run, reference
 from twohalves.runs.reference import claim
 from twohalves.show import svg
 from twohalves.show.markdown import say
-from twohalves.show.numbers import fixed, percent, seconds
+from twohalves.show.numbers import counted, fixed, percent, seconds
 from twohalves.show.rates import lines
 
 WIDTH = 600
@@ -83,13 +83,12 @@ def to_scale(run: Run) -> SVG:
 def how_unfair(run: Run) -> Markdown:
     """How wide the decode boxes would be at the prefill box's scale."""
     line = lines(run)[-1]
-    honest = _ROOM * _decode_s(line) / line.prefill_s.median
-    tokens = int(line.output_tokens.median)
+    share = _decode_s(line) / line.prefill_s.median
+    printed = claim("diagram_decode_px") / claim("diagram_prefill_px")
     return say(
-        f"In the upper picture decode is enlarged so that its steps can be seen. At the scale of "
-        f"the prefill box, {fixed(_ROOM)} units wide, your {fixed(tokens)} answer tokens would "
-        f"fill {fixed(honest)} units together. On the chapter's laptop it was "
-        f"{fixed(claim('diagram_decode_px'))} beside {fixed(claim('diagram_prefill_px'))}: "
+        f"The picture draws one box a token, so that the steps can be seen. At the scale of the "
+        f"prefill box your {counted(line.output_tokens.median, 'answer token')} would together be "
+        f"{percent(share)} as wide as it. On the chapter's laptop they were {percent(printed)}: "
         f"{fixed(claim('diagram_decode_s'), 2)} s against {fixed(claim('diagram_prefill_s'), 2)} s."
     )
 

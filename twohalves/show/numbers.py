@@ -32,6 +32,15 @@ def fixed(value: float | None, decimals: int = 0) -> str:
     return f"{Decimal(repr(float(value))).quantize(step, ROUND_HALF_UP):,f}"
 
 
+def counted(count: float, one: str) -> str:
+    """A count with its noun, in the singular where it is one.
+
+    >>> counted(1, "control"), counted(1095, "token")
+    ('1 control', '1,095 tokens')
+    """
+    return f"{fixed(count)} {one}{'' if count == 1 else 's'}"
+
+
 def significant(value: float | None, digits: int = 3) -> str:
     """A number with so many significant digits, never in exponent form.
 

@@ -7,7 +7,7 @@ from IPython.display import Markdown
 from twohalves.runs import Condition, Run, conditions, reference
 from twohalves.runs.reference import PrintedRates
 from twohalves.show.markdown import say, table
-from twohalves.show.numbers import fixed, percent, seconds, significant
+from twohalves.show.numbers import counted, fixed, percent, seconds, significant
 
 EXPERIMENT = "prefill_decode"
 NOTICEABLE = 0.01
@@ -22,15 +22,15 @@ def lines(run: Run) -> tuple[Condition, ...]:
 def design(run: Run) -> Markdown:
     """How this run was measured, in one paragraph."""
     rows = lines(run)
-    counts = sorted({line.prefill_s.n for line in rows})
-    repeats = " or ".join(fixed(count) for count in counts)
+    asked = sorted({line.prefill_s.n for line in rows})
+    times = "once" if asked == [1] else " or ".join(fixed(count) for count in asked) + " times"
+    warmups = sum(row.role == "warmup" for row in run.timings)
     return say(
-        f"This run holds {fixed(len(rows))} prompt lengths from {fixed(rows[0].asked)} to "
-        f"{fixed(rows[-1].asked)} tokens, each asked {repeats} times for "
-        f"{fixed(rows[0].output_tokens.median)} tokens of answer. Beside them "
-        f"{fixed(len(run.controls()))} controls, and "
-        f"{fixed(sum(row.role == 'warmup' for row in run.timings))} warm-ups that were counted "
-        "and dropped."
+        f"This run holds {counted(len(rows), 'prompt length')} from {fixed(rows[0].asked)} to "
+        f"{fixed(rows[-1].asked)} tokens, each asked {times} for "
+        f"{counted(rows[0].output_tokens.median, 'token')} of answer. Beside them "
+        f"{counted(len(run.controls()), 'control')}, and {counted(warmups, 'warm-up')} that did "
+        "not count."
     )
 
 
@@ -48,7 +48,13 @@ def own_table(run: Run) -> Markdown:
         ]
         for line in lines(run)
     ]
-    caption = f"Run {run.id}. Each cell is a median, each column taken on its own.{_not_read(run)}"
+    single = all(line.prefill_s.n == 1 for line in lines(run))
+    what = (
+        "Each length was asked once: these are single answers, and no medians."
+        if single
+        else "Each cell is a median, each column taken on its own; the ratio divides the two rates."
+    )
+    caption = f"Run {run.id}. {what}{_not_read(run)}"
     return table(header, rows, caption)
 
 
@@ -123,11 +129,18 @@ def same_row(run: Run) -> Markdown:
     mixed = best.prefill_rate.median / worst.decode_rate.median
     honest = max(line.ratio for line in rows)
     short, long = rows[0], rows[-1]
-    return say(
+    costs = (
         f"In your run a written token costs {seconds(1 / short.decode_rate.median)} after "
         f"{fixed(short.prompt_tokens.median)} prompt tokens and "
         f"{seconds(1 / long.decode_rate.median)} after {fixed(long.prompt_tokens.median)}. "
-        f"Pair the best prefill ({significant(best.prefill_rate.median)} tok/s, at "
+    )
+    if mixed < (1 + NOTICEABLE) * honest:
+        return say(
+            f"{costs}Your best prefill and your worst decode happen to give the ratio of a single "
+            f"row, {fixed(honest, 1)}×. That is luck: take both from one row all the same."
+        )
+    return say(
+        f"{costs}Pair the best prefill ({significant(best.prefill_rate.median)} tok/s, at "
         f"{fixed(best.prompt_tokens.median)} tokens) with the worst decode "
         f"({significant(worst.decode_rate.median)} tok/s, at "
         f"{fixed(worst.prompt_tokens.median)}) and you print {fixed(mixed, 1)}×. "
@@ -159,20 +172,20 @@ def dip(run: Run) -> Markdown:
 
 def why_size_differs(run: Run) -> Markdown:
     """What transfers between machines and what does not, on these numbers."""
-    rows = lines(run)
-    short, long = rows[0], rows[-1]
-    printed = reference.prefill_decode()
-    slower = all(line.ratio > 1 for line in rows)
+    pairs = _paired(run)
+    if not pairs:
+        return say("Your run holds none of the chapter's prompt lengths.")
+    (short, short_printed), (long, long_printed) = pairs[0], pairs[-1]
+    slower = all(line.ratio > 1 for line in lines(run))
     sign = (
         "The sign is the chapter's: on every row a token takes longer to write than to read."
         if slower
         else "Not even the sign is the chapter's on every row: look at the flags of your run."
     )
     return say(
-        f"{sign} The size is your own: {fixed(short.ratio, 1)}× at "
-        f"{fixed(short.prompt_tokens.median)} tokens and {fixed(long.ratio, 1)}× at "
-        f"{fixed(long.prompt_tokens.median)}, where the chapter has "
-        f"{fixed(printed[0].ratio, 1)}× and {fixed(printed[-1].ratio, 1)}×."
+        f"{sign} The size is your own: {fixed(short.ratio, 1)}× at {fixed(short.asked)} tokens "
+        f"and {fixed(long.ratio, 1)}× at {fixed(long.asked)}, where the chapter has "
+        f"{fixed(short_printed.ratio, 1)}× and {fixed(long_printed.ratio, 1)}×."
     )
 
 

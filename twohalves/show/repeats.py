@@ -9,7 +9,7 @@ from twohalves.runs import Condition, Run, condition_of, reference
 from twohalves.runs.conditions import tokens_outside_the_clock
 from twohalves.runs.reference import claim
 from twohalves.show.markdown import fold, say, table
-from twohalves.show.numbers import fixed, percent, seconds, significant
+from twohalves.show.numbers import counted, fixed, percent, seconds, significant
 from twohalves.show.rates import NOTICEABLE, lines
 from twohalves.stats import median_interval
 
@@ -84,8 +84,8 @@ def _claimable(run: Run) -> str:
     most = max(line.prefill_rate.n for line in lines(run))
     found = median_interval(list(range(most)))
     if found is None:
-        return f"With {fixed(most)} repeats no 95% interval for a median can be claimed."
-    return f"With {fixed(most)} repeats a 95% interval exists: see `twohalves.stats`."
+        return f"With {counted(most, 'repeat')} no 95% interval for a median can be claimed."
+    return f"With {counted(most, 'repeat')} a 95% interval can be had from `twohalves.stats`."
 
 
 def single_shot(run: Run) -> Markdown:
@@ -94,6 +94,11 @@ def single_shot(run: Run) -> Markdown:
     if not repeated:
         return say("Your run asked each length once, so there is no second answer to compare.")
     furthest = max(repeated, key=lambda line: abs(_first_off(line)))
+    if abs(_first_off(furthest)) < NOTICEABLE:
+        return say(
+            "Had you stopped after one run you would have been lucky: none of your first answers "
+            f"is {percent(NOTICEABLE)} off its median."
+        )
     first = furthest.decode_rates[0]
     once, repeats = claim("single_shot_decode"), claim("repeated_decode")
     return say(
@@ -128,7 +133,10 @@ def _own_quotient(run: Run) -> str:
     off = {abs(_divided(line) / line.prefill_rate.median - 1): line for line in lines(run)}
     widest = off[max(off)]
     if max(off) < NOTICEABLE:
-        return "In your run every length came out alike each time, and the division agrees."
+        return (
+            "In your run tokens read over seconds gives the median rate to within "
+            f"{percent(NOTICEABLE)} on every row."
+        )
     return (
         f"On your {fixed(widest.asked)}-token row, where it shows most, the division gives "
         f"{significant(_divided(widest))} and the median rate is "
