@@ -4,7 +4,16 @@ import pytest
 
 from tests.servers.scripted import Answer, Scripted, ollama_routes
 from twohalves import errors
-from twohalves.server import Model, Server, choose, facts, models, pull
+from twohalves.server import (
+    Model,
+    Server,
+    choose,
+    client,
+    facts,
+    models,
+    pull,
+    translated,
+)
 
 
 def entry(name, capabilities=("completion",), family="llama", **more):
@@ -84,6 +93,43 @@ def test_only_others_installed_names_them():
         choose(listed(entry("r:1b", ["completion", "thinking"])), wanted=None)
 
     assert "ollama pull llama3.2:3b" in caught.value.next_step
+
+
+def _others():
+    return [
+        entry("nomic-embed-text:latest", ["embedding"], "nomic-bert"),
+        entry("bge-m3:latest", (), "bert"),
+        entry("gpt-oss:120b-cloud", ["completion"]),
+        entry("glm:latest", remote_host="https://ollama.com:443"),
+    ]
+
+
+def test_only_what_is_here_and_writes_is_suggested():
+    """What embeds and what runs in a cloud is named as such, and never as the way out."""
+    with pytest.raises(errors.NoModelInstalled) as caught:
+        choose(listed(*_others()), wanted=None)
+    assert "in the cloud, so that" in caught.value.what
+    assert "machine: gpt-oss:120b-cloud, glm:latest." in caught.value.what
+    assert "unable to write text: nomic-embed-text:latest, bge-m3:latest." in caught.value.what
+    assert "`ollama pull llama3.2:3b`" == caught.value.next_step
+
+    with pytest.raises(errors.NoModelInstalled, match="TWOHALVES_MODEL=r:1b"):
+        choose(listed(*_others(), entry("r:1b", ["completion", "thinking"])), wanted=None)
+    with pytest.raises(errors.ModelMissing) as caught:
+        choose(listed(*_others()), wanted="nomic")
+    assert "`ollama pull nomic`" == caught.value.next_step
+
+
+def test_the_built_in_server_says_what_it_has():
+    """It fetches nothing, so fetching is not what to do next; also for a name in a request."""
+    with Scripted(ollama_routes(entry("smollm2:135m"))) as server:
+        builtin = Server(url=server.url, kind="builtin", version="1")
+        with pytest.raises(errors.NotBuiltIn, match=r"It serves smollm2:135m only\.") as caught:
+            choose(models(builtin), wanted="wrong")
+        with pytest.raises(errors.NotBuiltIn), translated(builtin), client(builtin) as asking:
+            asking.show("wrong")
+
+    assert caught.value.next_step.startswith("Name no model")
 
 
 def test_a_missing_model_lists_what_there_is():

@@ -106,6 +106,25 @@ def test_a_refusal(stream, status, text, kind):
         assert "`ollama pull m`" in caught.value.next_step
 
 
+@pytest.mark.parametrize(("status", "said"), [(500, "failed at"), (400, "refused")])
+def test_whose_fault_it_is_decides_what_to_do(status, said):
+    """A request that was refused is to be changed, one that the server failed at is not."""
+    answer = Answer(status=status, body={"error": "something is wrong."})
+    with Scripted({"*": answer}) as server, pytest.raises(errors.ServerRefused) as caught:
+        ask(server.url, stream=True)
+
+    assert f"{said} the request ({status}): something is wrong." in caught.value.what
+    assert ("Change the request" in caught.value.next_step) is (status == 400)
+    assert ("goes on with what is kept" in caught.value.next_step) is (status == 500)
+
+
+def test_a_name_without_an_address():
+    """Streaming or not, at the call as at the finding."""
+    for stream in (False, True):
+        with pytest.raises(errors.HostUnknown, match="host's name"):
+            ask("http://no-such-host.invalid:11434", stream=stream)
+
+
 def test_no_model_at_all():
     """The client refuses an empty name before it asks."""
     with pytest.raises(errors.AnswerUnreadable):

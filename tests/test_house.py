@@ -7,6 +7,7 @@ import json
 import pathlib
 import pickle
 import pkgutil
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 import twohalves
 from twohalves import errors
+from twohalves.commands import VERBS
 
 PROJECT = pathlib.Path(__file__).resolve().parents[1]
 MODULES = sorted((PROJECT / "twohalves").rglob("*.py"))
@@ -90,6 +92,28 @@ def test_an_error_says_what_happened_and_what_to_do(each):
     again = pickle.loads(pickle.dumps(error))  # noqa: S301  # our own bytes
     assert str(again) == str(error)
     assert each.__doc__
+
+
+@pytest.mark.parametrize("each", FAMILY, ids=lambda each: each.__name__)
+def test_what_others_said_ends_in_one_period(each):
+    """A reason that brings its own period, or two lines' end, gives no second one."""
+    wanted = inspect.signature(each.__init__).parameters
+    told = [name in {"reason", "detail", "said", "text"} for name in list(wanted)[1:]]
+    facts = [
+        "it said so.\n" if by_others else fact
+        for by_others, fact in zip(told, _facts_for(each), strict=True)
+    ]
+
+    assert not re.search(r"so\.\s*[.)]", each(*facts).what)
+
+
+def test_the_next_step_names_commands_that_exist():
+    """Every `python3 -m twohalves VERB` that the library says is one of the verbs."""
+    said = "\n".join(path.read_text(encoding="utf-8") for path in MODULES)
+    verbs = re.findall(r"-m twohalves(?:`|\"\s+f?\")? ([a-z]+)\b", said)
+
+    assert len(verbs) > 10
+    assert set(verbs) <= set(VERBS)
 
 
 def test_imports_point_one_way():

@@ -84,6 +84,8 @@ def test_the_official_client_means_the_same_url(text):
         ("two words", "no host name"),
         ("http://", "missing"),
         ("http://[::1", "invalid"),
+        ("a..b", "no host name"),
+        ("x" * 70, "no host name"),
     ],
 )
 def test_a_malformed_host_is_one_clear_error(text, reason):
@@ -290,9 +292,37 @@ def test_a_name_with_two_addresses_tries_both(monkeypatch):
 
 
 def test_a_name_that_does_not_resolve_says_so():
-    """Not a bare errno."""
-    with pytest.raises(errors.ServerUnreachable, match="no address"):
-        find(environ={"OLLAMA_HOST": "no-such-host.invalid"})
+    """Not a bare errno, and starting a server here would not help."""
+    with pytest.raises(errors.HostUnknown, match="no address") as caught:
+        find(environ={"OLLAMA_HOST": "http://no-such-host.invalid"})
+
+    assert caught.value.next_step.startswith("Correct the host's name")
+
+
+def test_a_proxy_that_cannot_be_reached_is_what_to_correct(monkeypatch):
+    """The server's own name is never looked up behind a proxy."""
+    monkeypatch.setenv("HTTP_PROXY", "http://no-such-proxy.invalid:3128")
+    with pytest.raises(errors.ProxyUnreachable, match="through the proxy no-such") as caught:
+        find(environ={"OLLAMA_HOST": "http://ollama.example"})
+
+    assert "NO_PROXY" in caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("garbage", "The option --host has the value 'garbage', which means nothing."),
+        ("127.0.0.1:99999", "--host=127.0.0.1:99999 does not name a server"),
+    ],
+)
+def test_an_error_names_what_the_reader_typed(typed, said):
+    """An option that was typed is not called a variable that was never set."""
+    with pytest.raises(errors.TwoHalvesError) as caught:
+        find(environ={"TWOHALVES_SERVER": typed}, named_by="--host")
+
+    assert caught.value.what.startswith(said)
+    assert "eave --host out" in caught.value.next_step
+    assert "TWOHALVES_SERVER" not in str(caught.value)
 
 
 def test_loopback_never_passes_a_proxy(ollama, monkeypatch):

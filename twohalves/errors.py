@@ -30,6 +30,11 @@ class TwoHalvesError(Exception):
         return [str(self)]
 
 
+def _bare(reason: str) -> str:
+    """What somebody else said, to end a sentence of ours."""
+    return reason.rstrip().rstrip(".")
+
+
 # Runs: what was kept, and what cannot be kept or read.
 
 
@@ -38,7 +43,7 @@ class RunUnreadable(TwoHalvesError):
 
     def __init__(self, run_id: str, file: str, reason: str) -> None:
         super().__init__(run_id, file, reason)
-        self.what = f"The run {run_id} cannot be read: {file}: {reason}."
+        self.what = f"The run {run_id} cannot be read: {file}: {_bare(reason)}."
         self.next_step = (
             "If the file was edited by hand, undo that; else measure anew with "
             "`python3 -m twohalves measure`. The run's files were left as they are."
@@ -72,7 +77,7 @@ class CannotKeep(TwoHalvesError, OSError):
 
     def __init__(self, folder: str, reason: str) -> None:
         super().__init__(folder, reason)
-        self.what = f"A row could not be written to {folder}: {reason}."
+        self.what = f"A row could not be written to {folder}: {_bare(reason)}."
         self.next_step = (
             "Free some space or make the folder writable, then give the same command again: "
             "the rows so far are kept and measuring goes on after them."
@@ -109,7 +114,7 @@ class CannotResume(TwoHalvesError):
 
     def __init__(self, run_id: str, reason: str) -> None:
         super().__init__(run_id, reason)
-        self.what = f"The run {run_id} cannot go on here: {reason}."
+        self.what = f"The run {run_id} cannot go on here: {_bare(reason)}."
         self.next_step = (
             "Leave --resume out: an unfinished run of this machine, server and model is found by "
             "itself, else a new one begins."
@@ -189,7 +194,7 @@ class FolderNotWritable(TwoHalvesError):
 
     def __init__(self, folder: str, reason: str) -> None:
         super().__init__(folder, reason)
-        self.what = f"Nothing can be written to {folder}: {reason}."
+        self.what = f"Nothing can be written to {folder}: {_bare(reason)}."
         self.next_step = (
             "Make the folder writable, or copy the project to a folder of yours, and give the "
             "same command there."
@@ -251,7 +256,7 @@ class PortTaken(TwoHalvesError):
 
     def __init__(self, host: str, port: int, reason: str) -> None:
         super().__init__(host, port, reason)
-        self.what = f"Cannot listen on {host}:{port}: {reason}."
+        self.what = f"Cannot listen on {host}:{port}: {_bare(reason)}."
         self.next_step = "Name another port with `--port`; 0 takes a free one."
 
 
@@ -302,8 +307,11 @@ class NotebookNotRun(TwoHalvesError):
 
     def __init__(self, notebook: str, reason: str) -> None:
         super().__init__(notebook, reason)
-        self.what = f"{notebook} could not be run: {reason}."
-        self.next_step = "python3 -m twohalves doctor"
+        self.what = f"{notebook} could not be run: {_bare(reason)}."
+        self.next_step = (
+            "Give the same command again; if it fails again, `python3 -m twohalves lab`, open "
+            f"{notebook} and run it there."
+        )
 
 
 class NotebookChanged(TwoHalvesError):
@@ -320,7 +328,7 @@ class NotebookUnreadable(TwoHalvesError):
 
     def __init__(self, notebook: str, reason: str) -> None:
         super().__init__(notebook, reason)
-        self.what = f"{notebook} cannot be read as a notebook: {reason}."
+        self.what = f"{notebook} cannot be read as a notebook: {_bare(reason)}."
         self.next_step = f"git checkout -- {notebook}, or save it again in JupyterLab."
 
 
@@ -389,7 +397,9 @@ class SiteNotWritten(TwoHalvesError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)
-        self.what = f"The site was not built: {path}: {reason}. A site that stood before stands."
+        self.what = (
+            f"The site was not built: {path}: {_bare(reason)}. A site that stood before stands."
+        )
         self.next_step = (
             "Make room or allow writing there (TMPDIR names another folder for the staging), "
             "then give the same command again."
@@ -401,7 +411,7 @@ class CalculatorUnusable(TwoHalvesError):
 
     def __init__(self, page: str, name: str, reason: str) -> None:
         super().__init__(page, name, reason)
-        self.what = f"The calculator {name!r} in {page} cannot be made: {reason}."
+        self.what = f"The calculator {name!r} in {page} cannot be made: {_bare(reason)}."
         self.next_step = "Compare the cell that shows it with data/worksheet.json."
 
 
@@ -426,11 +436,11 @@ class WeightsUnreadable(TwoHalvesError):
     def __init__(self, path: str, kind: str, detail: str) -> None:
         super().__init__(path, kind, detail)
         self.what = {
-            "file": f"The model file {path} cannot be read: {detail}.",
+            "file": f"The model file {path} cannot be read: {_bare(detail)}.",
             "lfs": f"{path} is a Git LFS pointer: three lines of text, the data is not here.",
             "other": f"{path} is not a GGUF model file of version 2 or 3.",
             "cut": f"The model file {path} is damaged or cut off.",
-        }.get(kind, f"The engine cannot load {path}: {detail.rstrip('.')}.")
+        }.get(kind, f"The engine cannot load {path}: {_bare(detail)}.")
         self.next_step = {
             "lfs": "`git lfs pull` in the folder it came from, then the same command again.",
             "file": "Check the path given to `--model`; without it the built-in model is used.",
@@ -442,7 +452,7 @@ class EngineMissing(TwoHalvesError):
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
-        self.what = f"The built-in engine is not installed here ({detail})."
+        self.what = f"The built-in engine is not installed here ({_bare(detail)})."
         self.next_step = (
             "Install Ollama (https://ollama.com/download) and `ollama pull llama3.2:3b`; or, "
             "where a wheel exists for this system, "
@@ -457,7 +467,7 @@ class EngineBroke(TwoHalvesError):
         super().__init__(detail)
         self.status = 500
         self.text = f"an error was encountered while running the model: {detail}"
-        self.what = f"The engine stopped while it computed: {detail}."
+        self.what = f"The engine stopped while it computed: {_bare(detail)}."
         self.next_step = "Send the request again: the model is loaded anew."
 
 
@@ -468,7 +478,7 @@ class RequestRefused(TwoHalvesError):
         super().__init__(status, text)
         self.status = status
         self.text = text
-        self.what = f"The built-in server refuses the request ({status}): {text.rstrip('.')}."
+        self.what = f"The built-in server refuses the request ({status}): {_bare(text)}."
         self.next_step = "Change the request as the message says and send it again."
 
 
@@ -488,12 +498,19 @@ class VariableUnusable(TwoHalvesError):
 
     def __init__(self, name: str, value: str) -> None:
         super().__init__(name, value)
-        self.what = f"The environment variable {name} is set to {value!r}, which means nothing."
+        typed = name.startswith("--")
+        said = f"option {name} has the value" if typed else f"environment variable {name} is set to"
+        self.what = f"The {said} {value!r}, which means nothing."
+        example = {"OLLAMA_KEEP_ALIVE": "5m", "OLLAMA_CONTEXT_LENGTH": "4096"}.get(name, "builtin")
         self.next_step = (
-            f"Unset {name}, or give it a value such as "
-            + {"OLLAMA_KEEP_ALIVE": "5m", "OLLAMA_CONTEXT_LENGTH": "4096"}.get(name, "builtin")
-            + "."
+            f"{_without(name).capitalize()}, or give it a value such as "
+            f"{'http://127.0.0.1:11434' if typed else example}."
         )
+
+
+def _without(name: str) -> str:
+    """How to do without a variable, or without an option."""
+    return f"leave {name} out" if name.startswith("--") else f"unset {name}"
 
 
 # Finding a server, and talking to it.
@@ -504,10 +521,10 @@ class EndpointMalformed(TwoHalvesError):
 
     def __init__(self, variable: str, text: str, reason: str) -> None:
         super().__init__(variable, text, reason)
-        self.what = f"{variable}={text} does not name a server: {reason}."
+        self.what = f"{variable}={text} does not name a server: {_bare(reason)}."
         self.next_step = (
-            f"Write it like {variable}=http://127.0.0.1:11434, or unset it: then a local Ollama "
-            "is looked for, and the built-in server is used without one."
+            f"Write it like {variable}=http://127.0.0.1:11434, or {_without(variable)}: then a "
+            "local Ollama is looked for, and the built-in server is used without one."
         )
 
 
@@ -526,7 +543,7 @@ class ServerUnreachable(TwoHalvesError, ConnectionError):
 
     def __init__(self, url: str, detail: str, likely: str) -> None:
         super().__init__(url, detail, likely)
-        self.what = f"No server answers at {url} ({detail})."
+        self.what = f"No server answers at {url} ({_bare(detail)})."
         start = "Start it with `ollama serve`, or use the built-in one: TWOHALVES_SERVER=builtin."
         self.next_step = _likely(likely) or start
         self._facts = (url, detail, likely)  # an OSError keeps two arguments only
@@ -535,12 +552,44 @@ class ServerUnreachable(TwoHalvesError, ConnectionError):
         return type(self), self._facts
 
 
+class HostUnknown(ServerUnreachable):
+    """The name of the server's host leads to no address."""
+
+    def __init__(self, url: str, detail: str, likely: str) -> None:
+        super().__init__(url, detail, likely)
+        self.next_step = (
+            "Correct the host's name, or connect to the network that knows it; the built-in "
+            "server needs neither: TWOHALVES_SERVER=builtin."
+        )
+
+
+class ProxyUnreachable(ServerUnreachable):
+    """The way to the server leads through a proxy, and that one cannot be reached."""
+
+    def __init__(self, url: str, detail: str, likely: str) -> None:
+        super().__init__(url, detail, likely)
+        self.next_step = (
+            "Correct the proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or take the server out of "
+            "its way: add its host name to NO_PROXY."
+        )
+
+
+class VariablesNotUnderstood(TwoHalvesError):
+    """Proxies or certificates of the environment that no connection can be made with."""
+
+    def __init__(self, names: tuple[str, ...], reason: str) -> None:
+        super().__init__(names, reason)
+        listed = " and ".join(names)
+        self.what = f"No connection can be made with the settings in {listed}: {_bare(reason)}."
+        self.next_step = f"Correct or unset {listed}, then give the same command again."
+
+
 class NotOllama(TwoHalvesError):
     """Something answers, but it does not speak Ollama's protocol."""
 
     def __init__(self, url: str, said: str, likely: str) -> None:
         super().__init__(url, said, likely)
-        self.what = f"What answers at {url} is not Ollama: {said}."
+        self.what = f"What answers at {url} is not Ollama: {_bare(said)}."
         self.next_step = _likely(likely) or (
             "Set OLLAMA_HOST to where Ollama listens, or use the built-in server: "
             "TWOHALVES_SERVER=builtin."
@@ -552,7 +601,7 @@ class ProxyAnswered(TwoHalvesError):
 
     def __init__(self, url: str, proxy: str, said: str) -> None:
         super().__init__(url, proxy, said)
-        self.what = f"The proxy {proxy} answered in place of {url}: {said}."
+        self.what = f"The proxy {proxy} answered in place of {url}: {_bare(said)}."
         self.next_step = (
             "Take the server out of the proxy's way: add its host name to the environment "
             "variable NO_PROXY, then give the same command again."
@@ -586,8 +635,14 @@ class ServerRefused(TwoHalvesError):
     def __init__(self, url: str, status: int, text: str) -> None:
         super().__init__(url, status, text)
         self.status = status
-        self.what = f"The server at {url} refused the request ({status}): {text.rstrip('.')}."
-        self.next_step = "Change the request as the message says, then run it again."
+        did = "failed at" if status >= 500 else "refused"
+        self.what = f"The server at {url} {did} the request ({status}): {_bare(text)}."
+        self.next_step = (
+            "Give the same command again: it goes on with what is kept. If the server fails "
+            "again, its log says why."
+            if status >= 500
+            else "Change the request as the message says, then run it again."
+        )
 
 
 class ServerBusy(TwoHalvesError):
@@ -604,7 +659,7 @@ class ServerBroke(TwoHalvesError):
 
     def __init__(self, url: str, detail: str) -> None:
         super().__init__(url, detail)
-        self.what = f"The answer of the server at {url} broke off: {detail}."
+        self.what = f"The answer of the server at {url} broke off: {_bare(detail)}."
         self.next_step = (
             "Run it again. If it breaks off again, the server's log says why; a model that does "
             "not fit into memory is the usual cause: try a smaller one with TWOHALVES_MODEL=NAME."
@@ -631,7 +686,9 @@ class AnswerUnreadable(TwoHalvesError):
 
     def __init__(self, url: str, detail: str) -> None:
         super().__init__(url, detail)
-        self.what = f"The exchange with {url} is not in the form of Ollama's protocol: {detail}."
+        self.what = (
+            f"The exchange with {url} is not in the form of Ollama's protocol: {_bare(detail)}."
+        )
         self.next_step = (
             "Check the model's name and the request's fields; `ollama --version` says which "
             "server answers (0.5 or newer is expected)."
@@ -641,17 +698,22 @@ class AnswerUnreadable(TwoHalvesError):
 class NoModelInstalled(TwoHalvesError):
     """There is no plain local chat model."""
 
-    def __init__(self, others: tuple[str, ...]) -> None:
-        super().__init__(others)
-        passed_over = (
-            f" Installed, but for pictures, thinking, embedding or somewhere else: "
-            f"{', '.join(others)}."
-            if others
-            else ""
-        )
-        self.what = f"No plain local chat model is installed.{passed_over}"
+    def __init__(
+        self,
+        usable: tuple[str, ...],
+        cloud: tuple[str, ...] = (),
+        unable: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(usable, cloud, unable)
+        kinds = {
+            "for pictures or thinking": usable,
+            "in the cloud, so that their times say nothing about this machine": cloud,
+            "unable to write text": unable,
+        }
+        others = [f" Listed, but {kind}: {', '.join(of)}." for kind, of in kinds.items() if of]
+        self.what = "No plain local chat model is installed." + "".join(others)
         self.next_step = "`ollama pull llama3.2:3b`" + (
-            f", or use one of these all the same: TWOHALVES_MODEL={others[0]}" if others else ""
+            f", or use what is there all the same: TWOHALVES_MODEL={usable[0]}" if usable else ""
         )
 
 
@@ -668,13 +730,27 @@ class SeveralModels(TwoHalvesError):
 class ModelMissing(TwoHalvesError, LookupError):
     """A model was named that the server does not have."""
 
-    def __init__(self, wanted: str, names: tuple[str, ...]) -> None:
-        super().__init__(wanted, names)
+    def __init__(self, wanted: str, names: tuple[str, ...], usable: tuple[str, ...] = ()) -> None:
+        super().__init__(wanted, names, usable)
         there = f" It has: {', '.join(names)}." if names else ""
         self.what = f"The server has no model {wanted}.{there}"
-        near = difflib.get_close_matches(wanted, names, n=1) or names[:1]
+        near = difflib.get_close_matches(wanted, usable, n=1) or usable[:1]
         self.next_step = f"`ollama pull {wanted}`" + (
             f", or use what is there: TWOHALVES_MODEL={near[0]}" if near else ""
+        )
+
+
+class NotBuiltIn(ModelMissing):
+    """A model was named that the built-in server does not come with."""
+
+    def __init__(self, wanted: str, names: tuple[str, ...]) -> None:
+        super().__init__(wanted, names)
+        self.args = (wanted, names)
+        there = f" It serves {', '.join(names)} only." if names else ""
+        self.what = f"The built-in server has no model {wanted} and fetches none.{there}"
+        self.next_step = (
+            "Name no model (neither TWOHALVES_MODEL nor `--model`) to use its own; for others "
+            f"install Ollama (https://ollama.com/download), then `ollama pull {wanted}`."
         )
 
 

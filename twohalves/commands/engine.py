@@ -43,7 +43,7 @@ def needed(environ: Mapping[str, str]) -> bool:
     then says what is wrong.
     """
     if named := environ.get("TWOHALVES_SERVER", "").strip():
-        return named == "builtin"
+        return named.lower() == "builtin"
     return not environ.get("OLLAMA_HOST", "").strip() and not _answers(*OLLAMA)
 
 

@@ -30,7 +30,8 @@ def run(options: Options) -> Exit:
     folder = None if options.resume is None else runs / options.resume
     environ = {**os.environ, **({"TWOHALVES_SERVER": options.host} if options.host else {})}
     engine.provide(environ)
-    with find(environ=environ) as server:
+    named_by = "--host" if options.host else "TWOHALVES_SERVER"
+    with find(environ=environ, named_by=named_by) as server:
         wanted = options.model or environ.get("TWOHALVES_MODEL")
         book = live(server, pick(models(server), wanted).name, runs)
         terminal.step(book.says)

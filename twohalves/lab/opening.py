@@ -6,7 +6,6 @@ import os
 
 import httpx
 import ipywidgets as widgets
-import ollama
 from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import Markdown, display
@@ -14,6 +13,7 @@ from IPython.display import Markdown, display
 from twohalves.errors import NoModelInstalled, SeveralModels, TwoHalvesError
 from twohalves.measure import Book, open_book
 from twohalves.server import Server, find, pull, translated
+from twohalves.server.official import ollama
 
 RECOMMENDED = "llama3.2:3b"
 """The chapter's model."""

@@ -9,12 +9,11 @@ import hashlib
 from http import HTTPStatus
 from typing import Any
 
-import ollama
-
 from twohalves.errors import TwoHalvesError
 from twohalves.measure.transport import Exchange, RecordingTransport
 from twohalves.runs.schema import Timing
 from twohalves.server import Server, translated
+from twohalves.server.official import ollama
 
 KEEP_ALIVE = "30m"
 OPTIONS: dict[str, Any] = {"temperature": 0, "seed": 1}

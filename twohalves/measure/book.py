@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import httpx
-import ollama
 
 from twohalves.errors import CannotResume
 from twohalves.measure.profiles import EXPERIMENT, profile
@@ -35,6 +34,7 @@ from twohalves.runs import (
 from twohalves.runs import session as session_file
 from twohalves.runs.session import Session
 from twohalves.server import ModelFacts, Server, choose, client, facts, find, models, who
+from twohalves.server.official import ollama
 
 PLAIN_URL = "http://127.0.0.1:11434"
 

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import re
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
-import ollama
 import pydantic
 
 from twohalves.errors import (
     AnswerUnreadable,
     EndpointMalformed,
+    HostUnknown,
     ModelMissing,
+    NotBuiltIn,
     ProxyAnswered,
+    ProxyUnreachable,
     ServerBroke,
     ServerBusy,
     ServerRefused,
@@ -29,6 +32,8 @@ from twohalves.errors import (
     TwoHalvesError,
 )
 from twohalves.server.answering import Server
+from twohalves.server.official import ollama
+from twohalves.server.variables import proxy_for
 
 _MODEL_NOT_FOUND = re.compile(r"model ['\"]?(?P<name>[^'\"]+?)['\"]? not found")
 
@@ -37,7 +42,18 @@ Translate = Callable[[str, Any], TwoHalvesError]
 
 def _unreachable(url: str, error: Exception) -> TwoHalvesError:
     detail = str(error) if isinstance(error, httpx.HTTPError) else "connection refused"
-    return ServerUnreachable(url, detail or "no connection", "")
+    kind = ServerUnreachable
+    if proxy_for(url):
+        kind = ProxyUnreachable
+    elif any(isinstance(cause, socket.gaierror) for cause in _causes(error)):
+        kind = HostUnknown
+    return kind(url, detail or "no connection", "")
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _silent(url: str, _: Exception) -> TwoHalvesError:
@@ -122,4 +138,7 @@ def translated(server: Server | str) -> Iterator[None]:
         raise
     except tuple(TABLE) as error:
         kind = next(kind for kind in type(error).__mro__ if kind in TABLE)
-        raise TABLE[kind](url, error) from error
+        ours = TABLE[kind](url, error)
+        if isinstance(ours, ModelMissing) and isinstance(server, Server):
+            ours = NotBuiltIn(*ours.args[:2]) if server.kind == "builtin" else ours
+        raise ours from error

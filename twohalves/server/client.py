@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 import urllib.parse
-import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
-import ollama
 
 from twohalves.server.answering import Server
 from twohalves.server.loopback import is_loopback
+from twohalves.server.official import ollama
+from twohalves.server.variables import proxy_for, understood
 
 TIMEOUT = httpx.Timeout(connect=5, read=600, write=60, pool=5)
 """Seconds; reading waits long because a slow machine is silent while it reads the prompt."""
@@ -34,24 +34,30 @@ def client(
         transport: sends in place of httpx's own, for example to record; see `sender`.
         timeout: seconds for connecting and for each silence.
         longest_s: seconds that a whole answer may take.
+
+    Raises:
+        VariablesNotUnderstood: a proxy or a certificate of the environment cannot be used.
     """
     more: dict[str, Any] = {} if transport is None else {"transport": transport}
-    return ollama.Client(
-        host=server.url,
-        timeout=timeout,
-        # with a proxy in the environment httpx would go round a transport that it was given
-        trust_env=transport is None and not _is_loopback(server),
-        event_hooks={"response": [bounded(longest_s)]},
-        **more,
-    )
+    with understood():
+        return ollama.Client(
+            host=server.url,
+            timeout=timeout,
+            # with a proxy in the environment httpx would go round a transport that it was given
+            trust_env=transport is None and not _is_loopback(server),
+            event_hooks={"response": [bounded(longest_s)]},
+            **more,
+        )
 
 
 def sender(server: Server) -> httpx.HTTPTransport:
-    """What really sends to a server: straight to loopback, elsewhere as the environment says."""
-    url = urllib.parse.urlsplit(server.url)
-    if _is_loopback(server) or urllib.request.proxy_bypass(url.netloc):
-        return httpx.HTTPTransport()
-    return httpx.HTTPTransport(proxy=urllib.request.getproxies().get(url.scheme))
+    """What really sends to a server: straight to loopback, elsewhere as the environment says.
+
+    Raises:
+        VariablesNotUnderstood: a proxy or a certificate of the environment cannot be used.
+    """
+    with understood():
+        return httpx.HTTPTransport(proxy=proxy_for(server.url), trust_env=not _is_loopback(server))
 
 
 def _is_loopback(server: Server) -> bool:

@@ -11,6 +11,8 @@ import ipaddress
 import re
 import urllib.parse
 
+import httpx
+
 from twohalves.errors import EndpointMalformed
 from twohalves.server.loopback import is_loopback
 
@@ -82,6 +84,10 @@ def parse_endpoint(text: str, variable: str) -> Endpoint:
         likely="",
         notes=notes,
     )
+    try:
+        httpx.URL(endpoint.url).host.encode("idna")  # as connecting will do
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise EndpointMalformed(variable, text, f"{host!r} is no host name") from error
     return _with_likely(endpoint, implied=bool(mark) and written is None)
 
 

@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import socket
-import urllib.request
 from collections.abc import Mapping
 
 from twohalves.errors import (
@@ -24,6 +23,7 @@ from twohalves.server.answering import Kind, Server
 from twohalves.server.child import start_child
 from twohalves.server.endpoint import Endpoint, parse_endpoint
 from twohalves.server.loopback import is_loopback
+from twohalves.server.variables import proxy_for
 from twohalves.server.wire import Patience, fetch
 
 _CHOICE, _HOST = "TWOHALVES_SERVER", "OLLAMA_HOST"
@@ -31,7 +31,12 @@ _QUICK = Patience(connect_s=1.0, silence_s=2.0, total_s=4.0)
 _CALM = Patience(connect_s=3.0, silence_s=10.0, total_s=15.0)
 
 
-def find(*, environ: Mapping[str, str] | None = None, start_builtin: bool = True) -> Server:
+def find(
+    *,
+    environ: Mapping[str, str] | None = None,
+    start_builtin: bool = True,
+    named_by: str = _CHOICE,
+) -> Server:
     """Find a server, or start one.
 
     TWOHALVES_SERVER (`ollama`, `builtin` or a URL) decides; else OLLAMA_HOST; else Ollama at
@@ -40,6 +45,7 @@ def find(*, environ: Mapping[str, str] | None = None, start_builtin: bool = True
     Args:
         environ: variables to read; None = this process's.
         start_builtin: False = never start one.
+        named_by: where the reader wrote what stands in TWOHALVES_SERVER; errors name it.
 
     Raises:
         EndpointMalformed: a variable names no server.
@@ -57,7 +63,7 @@ def find(*, environ: Mapping[str, str] | None = None, start_builtin: bool = True
     if choice.lower() == "ollama":
         return _only_ollama(_at(parse_endpoint(host or "127.0.0.1", _HOST), _CALM))
     if choice:
-        return _at(_chosen(choice), _CALM)
+        return _at(_chosen(choice, named_by), _CALM)
     if host:
         return _at(parse_endpoint(host, _HOST), _CALM)
     try:
@@ -66,10 +72,10 @@ def find(*, environ: Mapping[str, str] | None = None, start_builtin: bool = True
         return _start(usual, allowed=start_builtin)
 
 
-def _chosen(choice: str) -> Endpoint:
+def _chosen(choice: str, named_by: str) -> Endpoint:
     if not any(mark in choice for mark in ".:") and not is_loopback(choice.lower()):
-        raise VariableUnusable(_CHOICE, choice)
-    return parse_endpoint(choice, _CHOICE)
+        raise VariableUnusable(named_by, choice)
+    return parse_endpoint(choice, named_by)
 
 
 def _start(usual: Endpoint, *, allowed: bool) -> Server:
@@ -92,7 +98,7 @@ def _at(endpoint: Endpoint, patience: Patience) -> Server:
         _, greeting = fetch(endpoint.url, "/", patience=patience)
     except ServerUnreachable as error:
         detail = f"{error.args[1]}; tried {_addresses(endpoint)}"
-        raise ServerUnreachable(endpoint.url, detail, endpoint.likely) from error
+        raise type(error)(endpoint.url, detail, endpoint.likely) from error
     except (ServerBroke, AnswerUnreadable) as error:
         raise NotOllama(endpoint.url, str(error.args[1]), endpoint.likely) from error
     version = _version(body) if status == 200 else None
@@ -140,11 +146,8 @@ def _stranger(endpoint: Endpoint, status: int, body: bytes) -> TwoHalvesError:
 
 def _proxy(endpoint: Endpoint) -> str | None:
     """The proxy that a request passes, without a password that may stand in it."""
-    if endpoint.is_loopback or urllib.request.proxy_bypass(endpoint.host):
-        return None
-    proxies = urllib.request.getproxies()
-    proxy = proxies.get(endpoint.scheme) or proxies.get("all")
-    return None if proxy is None else proxy.rpartition("@")[2]
+    proxy = proxy_for(endpoint.url)
+    return None if proxy is None else proxy.rpartition("@")[2].rpartition("//")[2]
 
 
 def _addresses(endpoint: Endpoint) -> str:

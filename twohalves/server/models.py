@@ -7,7 +7,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from twohalves.errors import ModelMissing, NoModelInstalled, SeveralModels, TwoHalvesError
+from twohalves.errors import (
+    ModelMissing,
+    NoModelInstalled,
+    NotBuiltIn,
+    SeveralModels,
+    TwoHalvesError,
+)
 from twohalves.server.answering import Server
 from twohalves.server.wire import fetch_json
 
@@ -15,9 +21,11 @@ PREFERRED = "llama3.2:3b"
 """The book's model."""
 
 _NOT_PLAIN = frozenset({"embedding", "vision", "thinking", "image", "audio"})
-_NOT_PLAIN_FAMILIES = frozenset({"bert", "nomic-bert", "clip", "mllama", "gptoss"})
+_EMBEDDING_FAMILIES = frozenset({"bert", "nomic-bert"})
+_EMBEDDING_NAMES = re.compile(r"embed|minilm|bge-|bge:")
+_NOT_PLAIN_FAMILIES = _EMBEDDING_FAMILIES | {"clip", "mllama", "gptoss"}
 _NOT_PLAIN_NAMES = re.compile(
-    r"embed|minilm|bge-|bge:|llava|vision|moondream|-vl\b|\d+vl\b|deepseek-r1|qwq|qwen3|gpt-oss"
+    rf"{_EMBEDDING_NAMES.pattern}|llava|vision|moondream|-vl\b|\d+vl\b|deepseek-r1|qwq|qwen3|gpt-oss"
     r"|magistral|phi4-reasoning|phi4-mini-reasoning|[:-]cloud$|thinking"
 )
 """For servers too old to tell what a model can do."""
@@ -47,6 +55,21 @@ class Model:
     """Where it really runs; None = here."""
     plain: bool
     """True for a local chat model without pictures, thinking or embedding."""
+    built_in: bool = False
+    """True if it came with our own server, which fetches no other."""
+
+    @property
+    def is_cloud(self) -> bool:
+        """True if it runs on somebody else's machines."""
+        return self.remote_host is not None or _has_cloud_name(self.name)
+
+    @property
+    def writes(self) -> bool:
+        """True if it can answer with text, as far as is told."""
+        if self.capabilities:
+            return "completion" in self.capabilities
+        embeds = self.family in _EMBEDDING_FAMILIES or _EMBEDDING_NAMES.search(self.name.lower())
+        return not embeds
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,12 +179,11 @@ def choose(models: Sequence[Model], *, wanted: str | None) -> Model:
         SeveralModels: the reader must choose; its `names` are the choices.
         NoModelInstalled: there is no plain one.
     """
-    names = tuple(model.name for model in models)
     asked = (wanted or "").strip()
     if asked:
         found = [model for model in models if _same(model.name, asked)]
         if not found:
-            raise ModelMissing(asked, names)
+            raise _missing(asked, models)
         return found[0]
     plain = [model for model in models if model.plain]
     preferred = [model for model in plain if model.name == PREFERRED]
@@ -169,7 +191,27 @@ def choose(models: Sequence[Model], *, wanted: str | None) -> Model:
         return (preferred or plain)[0]
     if plain:
         raise SeveralModels(tuple(model.name for model in plain))
-    raise NoModelInstalled(names)
+    raise _none_plain(models)
+
+
+def _missing(asked: str, models: Sequence[Model]) -> ModelMissing:
+    names = tuple(model.name for model in models)
+    if any(model.built_in for model in models):
+        return NotBuiltIn(asked, names)
+    return ModelMissing(asked, names, _usable(models))
+
+
+def _none_plain(models: Sequence[Model]) -> NoModelInstalled:
+    return NoModelInstalled(
+        _usable(models),
+        tuple(model.name for model in models if model.is_cloud),
+        tuple(model.name for model in models if not model.is_cloud and not model.writes),
+    )
+
+
+def _usable(models: Sequence[Model]) -> tuple[str, ...]:
+    """Those worth naming to a reader who needs one: they are here, and they write."""
+    return tuple(model.name for model in models if model.writes and not model.is_cloud)
 
 
 def _model(server: Server, entry: dict[str, Any]) -> Model:
@@ -191,6 +233,7 @@ def _model(server: Server, entry: dict[str, Any]) -> Model:
         capabilities=capabilities,
         remote_host=remote_host,
         plain=remote_host is None and _is_plain(name, details, capabilities),
+        built_in=server.kind == "builtin",
     )
 
 
@@ -203,12 +246,16 @@ def _shown(server: Server, name: str) -> dict[str, Any]:
 
 
 def _is_plain(name: str, details: dict[str, Any], capabilities: tuple[str, ...]) -> bool:
-    if name.lower().endswith(("-cloud", ":cloud")):
+    if _has_cloud_name(name):
         return False
     if capabilities:
         return "completion" in capabilities and not _NOT_PLAIN & set(capabilities)
     families = {details.get("family"), *(details.get("families") or ())}
     return not families & _NOT_PLAIN_FAMILIES and not _NOT_PLAIN_NAMES.search(name.lower())
+
+
+def _has_cloud_name(name: str) -> bool:
+    return name.lower().endswith(("-cloud", ":cloud"))
 
 
 def _text(record: dict[str, Any], key: str) -> str | None:

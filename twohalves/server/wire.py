@@ -13,6 +13,7 @@ from twohalves.errors import AnswerUnreadable, ModelMissing, ServerRefused
 from twohalves.server.border import translated
 from twohalves.server.client import bounded
 from twohalves.server.loopback import is_loopback
+from twohalves.server.variables import understood
 
 _LARGEST_ANSWER = 256 * 2**20
 
@@ -48,14 +49,16 @@ def fetch(
     """
     limits = patience or Patience()
     timeout = httpx.Timeout(limits.silence_s, connect=limits.connect_s)
-    with (
-        translated(url),
-        httpx.Client(
+    with understood():
+        client = httpx.Client(
             timeout=timeout,
             trust_env=not is_loopback(urllib.parse.urlsplit(url).hostname),
             event_hooks={"response": [bounded(limits.total_s)]},
             follow_redirects=True,
-        ) as asking,
+        )
+    with (
+        translated(url),
+        client as asking,
         asking.stream("GET" if body is None else "POST", url + path, json=body) as response,
     ):
         received = bytearray()
