@@ -1,5 +1,6 @@
 """A slip on the command line is answered with what was probably meant, and changes nothing."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from twohalves import bootstrap, commands
 from twohalves.commands import VERBS, Exit, main
-from twohalves.commands.parser import parse
+from twohalves.commands.parser import help_text, parse
 from twohalves.errors import Interrupted, PortTaken
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -42,6 +43,30 @@ def test_a_word_near_to_nothing_gets_the_whole_list(capsys):
     assert Exit.USAGE == main(["xylophone"])
     said = capsys.readouterr().err
     assert [] == [verb for verb in VERBS if verb not in said]
+
+
+@pytest.mark.parametrize("typed", [["site", "extra"], ["clean", "all", "runs"]], ids=" ".join)
+def test_a_verb_takes_no_further_words(typed, capsys):
+    """A word too much is not called an option, and nothing is done."""
+    assert Exit.USAGE == main(typed)
+    said = capsys.readouterr().err
+    assert f"`{typed[0]}` takes no further words, and '{' '.join(typed[1:])}' follows" in said
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ["--profile", "chapter", "measure", "--model", "site"],
+        ["--profile=chapter", "measure", "--model", "site"],
+        ["--profile", "chapter", "--model=site", "measure"],
+        ["measure", "--model", "site", "--profile", "chapter"],
+    ],
+    ids=" ".join,
+)
+def test_options_may_stand_before_the_verb(typed):
+    """They mean the same there."""
+    options = parse(typed)
+    assert ("measure", "chapter", "site") == (options.verb, options.profile, options.model)
 
 
 def test_no_verb_prints_the_help_and_fails(capsys):
@@ -100,6 +125,7 @@ def test_the_exit_codes_are_what_the_help_says():
     assert {"DONE": 0, "FAILED": 1, "USAGE": 2, "BLOCKED": 3, "INTERRUPTED": 130} == {
         code.name: code.value for code in Exit
     }
+    assert [] == [code for code in Exit if str(code.value) not in re.findall(r"\d+", help_text())]
 
 
 def test_the_shell_sees_the_exit_code():

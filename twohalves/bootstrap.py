@@ -30,9 +30,9 @@ SELF = "the environment .venv"
 UNWANTED = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_NO_DEPS")
 """Variables that would make another Python of this one, or send packages elsewhere."""
 PROBE = """\
-import importlib.util, json, sys, sysconfig
-print(json.dumps([sys.prefix, "%d.%d" % sys.version_info[:2], sysconfig.get_path("purelib"),
-                  importlib.util.find_spec("pip") is not None]))
+import importlib.util, json, os, sys, sysconfig
+paths = [os.fsencode(path).hex() for path in (sys.prefix, sysconfig.get_path("purelib"))]
+print(json.dumps([*paths, "%d.%d" % sys.version_info[:2], bool(importlib.util.find_spec("pip"))]))
 """
 
 
@@ -88,9 +88,15 @@ class Environment:
     def _stamp(self) -> Path:
         return self.folder / "twohalves.json"
 
+    @property
+    def _name(self) -> str:
+        """The folder in the same letters whatever this process's locale is."""
+        return os.fsencode(self.folder).decode("utf-8", "surrogateescape")
+
     def inside(self) -> bool:
-        """Whether this very process runs in the environment."""
-        return self.folder.exists() and self.folder.samefile(sys.prefix)
+        """Whether this very process runs in the environment, and in UTF-8 as all in it does."""
+        there = self.folder.exists() and self.folder.samefile(sys.prefix)
+        return there and sys.getfilesystemencoding() == "utf-8"
 
     def prepare(self) -> None:
         """Make the environment, or mend it, and install what the notebooks need.
@@ -171,13 +177,8 @@ class Environment:
         """The environment variables that everything inside runs with."""
         kept = {name: value for name, value in os.environ.items() if name not in UNWANTED}
         path = os.pathsep.join((str(self._scripts), os.environ.get("PATH", os.defpath)))
-        return {
-            **kept,
-            "PATH": path,
-            "VIRTUAL_ENV": str(self.folder),
-            "PYTHONUTF8": "1",
-            "PIP_USER": "0",
-        }
+        fixed = {"VIRTUAL_ENV": str(self.folder), "PYTHONUTF8": "1", "PIP_USER": "0"}
+        return {**kept, "PATH": path, **fixed}
 
     def _broken(self) -> str | None:
         """Why there is no usable environment; None = there is one."""
@@ -190,7 +191,7 @@ class Environment:
         stamp = self._remembered()
         if not (has_pip and self.folder.samefile(prefix)):
             return "it is incomplete"
-        if stamp.get("folder", str(self.folder)) != str(self.folder):
+        if stamp.get("folder", self._name) != self._name:
             return f"it was made for {stamp['folder']}"
         if stamp.get("python", version) != version or version in {"3.8", "3.9", "3.10"}:
             return f"its packages are not for its Python {version}"
@@ -200,7 +201,8 @@ class Environment:
         command = [str(self.python), "-I", "-c", PROBE]
         try:
             answer = subprocess.run(command, capture_output=True, timeout=60, check=True)
-            prefix, version, packages, has_pip = json.loads(answer.stdout)
+            *paths, version, has_pip = json.loads(answer.stdout)
+            prefix, packages = (os.fsdecode(bytes.fromhex(path)) for path in paths)
         except (OSError, subprocess.SubprocessError, ValueError):
             return None
         return prefix, version, packages, has_pip
@@ -274,7 +276,7 @@ class Environment:
         probe = self._ask_python()
         stamp = self._remembered()
         stamp.setdefault(kind, {})[file] = digest
-        stamp["folder"] = str(self.folder)
+        stamp["folder"] = self._name
         if probe is not None:
             stamp["python"] = probe[1]
             self._find_from(Path(probe[2]))
@@ -290,5 +292,5 @@ class Environment:
 
         The line is relative to the folder it stands in, so it is ASCII whatever the path holds.
         """
-        line = os.path.relpath(self.root, packages)
-        (packages / "twohalves.pth").write_text(f"{line}\n", encoding="utf-8")
+        way = os.fsencode(os.path.relpath(self.root, packages))
+        (packages / "twohalves.pth").write_bytes(way + b"\n")

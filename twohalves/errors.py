@@ -174,6 +174,16 @@ class NotInThisRun(TwoHalvesError):
 # The command line and the environment: what is typed, and what must be installed.
 
 
+class WordsLeft(TwoHalvesError):
+    """More was typed than a verb takes."""
+
+    def __init__(self, verb: str, words: tuple[str, ...], options: tuple[str, ...]) -> None:
+        super().__init__(verb, words, options)
+        own = [option for option in options if option.startswith("--")]
+        self.what = f"`{verb}` takes no further words, and {' '.join(words)!r} follows it."
+        self.next_step = f"Leave that out; the options of `{verb}` are {', '.join(own)}."
+
+
 class PythonWithoutVenv(TwoHalvesError):
     """This Python lacks the part of the standard library that makes environments."""
 

@@ -87,7 +87,8 @@ def run(
         try:
             code = _wait(command, printed, status, env=env, limit_s=limit_s)
         except OSError as error:
-            printed.write(str(error).encode())
+            said = f"{error.strerror or error}: {command[0]}"
+            printed.write(said.encode("utf-8", "surrogateescape"))
             code = 127
         except KeyboardInterrupt:
             status.done("stopped")
@@ -95,7 +96,7 @@ def run(
         printed.seek(0)
         output = printed.read().decode("utf-8", errors="replace")
     if log is not None and log.parent.is_dir():
-        with log.open("a", encoding="utf-8") as file:
+        with log.open("a", encoding="utf-8", errors="surrogateescape") as file:
             file.write(f"\n$ {' '.join(command)}\n{output}")
     status.done("done" if code == 0 else "not possible" if code is None else "failed")
     return Outcome(code=code, output=output)
@@ -110,7 +111,11 @@ def _wait(
     limit_s: float | None,
 ) -> int | None:
     process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT, env=env
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=printed,
+        stderr=subprocess.STDOUT,
+        env={**env, "PYTHONIOENCODING": "utf-8"},  # as it is read, whatever the console takes
     )
     try:
         while limit_s is None or status.elapsed_s < limit_s:

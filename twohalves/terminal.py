@@ -41,6 +41,17 @@ def readable(text: str) -> str:
     return "".join(_in_ascii(character) for character in text)
 
 
+def legible(text: str) -> str:
+    """A name from the system, whose letters this process could not read, as it was meant.
+
+    In the locale C every byte beyond ASCII of a path or an argument arrives as a surrogate.
+    """
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # other surrogates: Windows has such names
+        return text
+
+
 def _in_ascii(character: str) -> str:
     if character in READABLE:
         return READABLE[character]
@@ -51,7 +62,7 @@ def _in_ascii(character: str) -> str:
 def _replace(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return readable(error.object[error.start : error.end]), error.end
+    return readable(legible(error.object[error.start : error.end])), error.end
 
 
 def prepare() -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 
-from twohalves.errors import UnknownName
+from twohalves.errors import UnknownName, WordsLeft
+from twohalves.terminal import legible
 
 VERBS = {
     "site": "everything: set up, measure, execute the notebooks, render to _site/",
@@ -56,20 +57,37 @@ def parse(arguments: list[str]) -> Options:
 
     Raises:
         UnknownName: A verb, or an option of a verb, that does not exist; with the nearest.
+        WordsLeft: More words than the verb takes.
         SystemExit: After ``--help`` (0) or a malformed value (2), as argparse does.
     """
-    verb = next((word for word in arguments if not word.startswith("-")), None)
-    if verb is not None and verb not in VERBS:
+    words = _verb_first([legible(word) for word in arguments])
+    parser, verbs = _parser()
+    if words[:1] == ["test"] and words[1:2] not in (["-h"], ["--help"]):
+        return Options(verb="test", pytest=words[1:])
+    options, unknown = parser.parse_known_args(words, namespace=Options())
+    wrong = next((word for word in unknown if word.startswith("-")), None)
+    if wrong is not None:
+        kind = f"option of {options.verb}"
+        raise UnknownName(kind, wrong, _options(verbs[options.verb]))
+    if unknown:
+        raise WordsLeft(options.verb, tuple(unknown), _options(verbs[options.verb]))
+    return options
+
+
+def _verb_first(words: list[str]) -> list[str]:
+    """Options that were typed before the verb, moved behind it."""
+    if not words or words[0] in {"-h", "--help"}:
+        return words
+    if not words[0].startswith("-"):
+        verb = words[0]
+    else:  # the value of an option may stand before the verb, too
+        others = [word for word in words if not word.startswith("-")]
+        verb = next((word for word in others if word in VERBS), others[0] if others else "")
+    if verb and verb not in VERBS:
         kind = "verb"
         raise UnknownName(kind, verb, tuple(VERBS))
-    parser, verbs = _parser()
-    if verb == "test" and arguments[0] == "test" and arguments[1:2] not in (["-h"], ["--help"]):
-        return Options(verb="test", pytest=arguments[1:])
-    options, unknown = parser.parse_known_args(arguments, namespace=Options())
-    if unknown:
-        kind = f"option of {options.verb}"
-        raise UnknownName(kind, unknown[0], _options(verbs[options.verb]))
-    return options
+    at = words.index(verb) if verb else 0
+    return words[at : at + 1] + words[:at] + words[at + 1 :]
 
 
 def help_text() -> str:
@@ -86,7 +104,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     parser = argparse.ArgumentParser(
         prog="python3 -m twohalves",
         description="Ask a server, time the answer, keep the row, compute from the rows.",
-        epilog="Exit codes: 0 done, 1 it ran and failed, 2 not understood, 3 could not be run.",
+        epilog="Exit codes: 0 done, 1 it ran and failed, 2 not understood, 3 could not be run, "
+        "130 stopped by Ctrl-C.",
         allow_abbrev=False,
     )
     adder = parser.add_subparsers(dest="verb", metavar="VERB", required=True)

@@ -46,7 +46,7 @@ class _Child:
                 stdout=handle,
                 stderr=subprocess.STDOUT,
                 cwd=_PROJECT,
-                env=os.environ | {"PYTHONPATH": path},
+                env=os.environ | {"PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"},
                 creationflags=_creation_flags(),
                 start_new_session=True,
             )

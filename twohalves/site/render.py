@@ -139,6 +139,7 @@ def _start(renderer: Renderer, staging: Path) -> str:
         "QUARTO_PYTHON": sys.executable,
         "NO_COLOR": "1",
         "PYTHONUTF8": "1",
+        "PYTHONIOENCODING": "utf-8",
     }
     try:
         done = subprocess.run(
