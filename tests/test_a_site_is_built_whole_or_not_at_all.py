@@ -1,5 +1,6 @@
 """The site is built whole or not at all: a failure names its cause, and the old site stays."""
 
+import json
 import shutil
 import stat
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 from twohalves.errors import (
     LinksDead,
+    OutputNotForPages,
     PortTaken,
     RendererComplained,
     RendererFailed,
@@ -18,7 +20,7 @@ from twohalves.errors import (
     SiteSourceMissing,
     VariableUnknown,
 )
-from twohalves.site import build, find_renderer, serving
+from twohalves.site import build, find_renderer, serving, stage
 
 TESTS = Path(__file__).parent
 NOTEBOOK_PAGE = "notebooks/31-01-two-halves.html"
@@ -98,6 +100,78 @@ def test_replay_executes_and_stores_only_when_asked(project):
     assert "run-7" in (project / "_site" / NOTEBOOK_PAGE).read_text(encoding="utf-8")
     build(project, run_id="run-8", store=True, renderer="smalldocs")
     assert "run-8" in notebook.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("left", "kind"),
+    [
+        (
+            {
+                "output_type": "execute_result",
+                "data": {
+                    "text/plain": ["HBox(children=(BoundedFloatText("],
+                    "application/vnd.jupyter.widget-view+json": {"model_id": "a"},
+                },
+            },
+            "a live widget",
+        ),
+        (
+            {"output_type": "display_data", "data": {"text/plain": "IntSlider(value=0)"}},
+            "a live widget",
+        ),
+        ({"output_type": "error", "ename": "E", "evalue": "", "traceback": []}, "an error"),
+    ],
+    ids=["widget", "widget as text", "error"],
+)
+def test_outputs_of_a_live_notebook_are_refused(project, left, kind):
+    """A page could not show them; the error says which cell and how to get outputs for pages."""
+    build(project, renderer="smalldocs")
+    before = files(project / "_site")
+    path = project / "notebooks" / "31-01-two-halves.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    at, cell = next(
+        (at, cell)
+        for at, cell in enumerate(notebook["cells"])
+        if "show.table()" in "".join(cell["source"])
+    )
+    cell["outputs"].append({"metadata": {}, "execution_count": 1} | left)
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    with pytest.raises(OutputNotForPages) as caught:
+        build(project, renderer="smalldocs")
+
+    assert f"Cell {at + 1} of notebooks/31-01-two-halves.ipynb holds {kind}" in caught.value.what
+    assert "show.table()" in caught.value.what
+    assert "`python3 -m twohalves edition --run ID`" in caught.value.next_step
+    assert "`git checkout -- notebooks/31-01-two-halves.ipynb`" in caught.value.next_step
+    assert files(project / "_site") == before
+
+
+def test_what_prints_like_a_call_is_not_taken_for_a_widget(project):
+    """A reader's own value is shown as it prints itself."""
+    path = project / "notebooks" / "31-01-two-halves.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    code = next(cell for cell in notebook["cells"] if cell["cell_type"] == "code")
+    shown = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": "Model(n=1)"}}
+    code["outputs"] = [shown]
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+    assert build(project, renderer="smalldocs").pages
+
+
+def test_read_only_sources_are_no_obstacle(project):
+    """What is read-only in the project is not so in the copy that is built."""
+    locked = [project / "data", *(project / "data").rglob("*"), project / "chapters"]
+    for path in locked:
+        path.chmod(path.stat().st_mode & ~0o222)
+    staging = project.parent / "staging"
+    try:
+        stage(project, staging)
+        kept = [path for path in [staging, *staging.rglob("*")] if not path.stat().st_mode & 0o200]
+        assert [] == kept
+        assert build(project, renderer="smalldocs").pages
+    finally:
+        for path in locked:
+            path.chmod(path.stat().st_mode | 0o200)
 
 
 @pytest.mark.parametrize(

@@ -342,6 +342,22 @@ class NotebookUnreadable(TwoHalvesError):
         self.next_step = f"git checkout -- {notebook}, or save it again in JupyterLab."
 
 
+class OutputNotForPages(TwoHalvesError):
+    """A notebook holds what only a running kernel can show, or an error."""
+
+    def __init__(self, notebook: str, cell: int, source: str, kind: str) -> None:
+        super().__init__(notebook, cell, source, kind)
+        self.what = (
+            f"Cell {cell} of {notebook} holds {kind} from working in JupyterLab, and a page would "
+            f"show it as text. The cell:\n{_last_lines(source, 40)}\nNothing was rendered."
+        )
+        self.next_step = (
+            "`python3 -m twohalves edition --run ID` makes all outputs anew from the run ID, a "
+            f"folder in data/runs; `git checkout -- {notebook}` goes back to those that were "
+            "stored, and loses your own changes of that notebook."
+        )
+
+
 class RendererMissing(TwoHalvesError):
     """Neither Quarto nor smalldocs can be started."""
 

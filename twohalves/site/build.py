@@ -9,7 +9,7 @@ from pathlib import Path
 from twohalves.errors import SiteNotWritten, TwoHalvesError
 from twohalves.site.execute import execute, store_outputs
 from twohalves.site.render import Rendered, render
-from twohalves.site.stage import stage
+from twohalves.site.stage import refuse_live, stage
 
 
 def _silent(_: str) -> None:
@@ -57,7 +57,9 @@ def _build(
     with tempfile.TemporaryDirectory(prefix="twohalves-site-", ignore_cleanup_errors=True) as name:
         staging = Path(name).resolve()
         notebooks = stage(project, staging)
-        if run_id is not None:
+        if run_id is None:
+            refuse_live(notebooks, staging)
+        else:
             for path in notebooks:
                 say(f"Executing notebooks/{path.name} in replay of {run_id}")
                 execute([path], staging, run_id)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
+import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from twohalves.errors import NotebookUnreadable, SiteSourceMissing
+import ipywidgets
+
+from twohalves.errors import NotebookUnreadable, OutputNotForPages, SiteSourceMissing
 from twohalves.site import variables
 
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 _RUN_FILES = ("session.json", "timings.csv")
+_WIDGET_TYPE = "application/vnd.jupyter.widget-"
+_CALL = re.compile(r"(\w+)\(")
 STATIC = Path(__file__).parent / "static"
 """Our script and styles."""
 
@@ -38,8 +45,8 @@ def stage(project: Path, staging: Path) -> list[Path]:
     for name in ("_quarto.yml", "index.qmd"):
         if not (project / name).is_file():
             raise SiteSourceMissing(name)
-        shutil.copy2(project / name, staging / name)
-    shutil.copytree(STATIC, staging / "twohalves" / "site" / "static", dirs_exist_ok=True)
+        shutil.copyfile(project / name, staging / name)
+    _copy(STATIC, staging / "twohalves" / "site" / "static")
     _copy_pages(project, staging)
     _copy_data(project, staging)
     known = variables.variables(project)
@@ -55,22 +62,59 @@ def stage(project: Path, staging: Path) -> list[Path]:
 def _copy_pages(project: Path, staging: Path) -> None:
     """Chapters, with the pictures beside them."""
     if (project / "chapters").is_dir():
-        ignore = shutil.ignore_patterns(".*", "__pycache__")
-        shutil.copytree(
-            project / "chapters", staging / "chapters", ignore=ignore, dirs_exist_ok=True
-        )
+        _copy(project / "chapters", staging / "chapters")
     (staging / "notebooks").mkdir(exist_ok=True)
 
 
 def _copy_data(project: Path, staging: Path) -> None:
     """The data that pages may link to; of the runs only the committed ones, and their rows."""
     source, target = project / "data", staging / "data"
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns("runs", ".*"), dirs_exist_ok=True)
+    _copy(source, target, without=(".*", "runs"))
     for run in sorted(source.glob("runs/sample*")):
         for name in _RUN_FILES:
             if (run / name).is_file():
                 (target / "runs" / run.name).mkdir(parents=True, exist_ok=True)
-                shutil.copy2(run / name, target / "runs" / run.name / name)
+                shutil.copyfile(run / name, target / "runs" / run.name / name)
+
+
+def _copy(source: Path, target: Path, without: tuple[str, ...] = (".*", "__pycache__")) -> None:
+    """Copy a folder's contents without their modes: what is read-only there is writable here."""
+    target.mkdir(parents=True, exist_ok=True)
+    for path in source.iterdir():
+        if any(fnmatch.fnmatchcase(path.name, pattern) for pattern in without):
+            continue
+        if path.is_dir():
+            _copy(path, target / path.name, without)
+        else:
+            shutil.copyfile(path, target / path.name)
+
+
+def refuse_live(notebooks: Iterable[Path], staging: Path) -> None:
+    """Refuse stored outputs that a page cannot show: widgets of a kernel long gone, and errors.
+
+    Raises:
+        OutputNotForPages: with the notebook and the cell.
+    """
+    for path in notebooks:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for number, cell in enumerate(cells, start=1):
+            for out in cell.get("outputs", ()):
+                if kind := _unfit(out):
+                    name, source = path.relative_to(staging).as_posix(), "".join(cell["source"])
+                    raise OutputNotForPages(name, number, source, kind)
+
+
+def _unfit(out: dict[str, Any]) -> str:
+    """What an output is that no page can show; "" = it is fit for one."""
+    if out.get("output_type") == "error":
+        return "an error"
+    data = out.get("data", {})
+    if any(kind.startswith(_WIDGET_TYPE) for kind in data):
+        return "a live widget"
+    printed = _CALL.match("".join(data.get("text/plain", "")))  # as HBox(children=(…
+    kind = getattr(ipywidgets, printed[1], None) if printed and len(data) == 1 else None
+    is_widget = isinstance(kind, type) and issubclass(kind, ipywidgets.Widget)
+    return "a live widget" if is_widget else ""
 
 
 def _copy_notebook(path: Path, staging: Path) -> Path:
