@@ -5,6 +5,9 @@ from __future__ import annotations
 from twohalves.runs import Run
 from twohalves.runs.choose import SAMPLE
 
+BUSY = 0.5
+"""Runnable programs per core from which a machine counts as busy."""
+
 
 def notes(run: Run) -> tuple[str, ...]:
     """One sentence each: what is invalid, what is missing, and why."""
@@ -24,6 +27,17 @@ def notes(run: Run) -> tuple[str, ...]:
     if skipped := run.session["skipped_lengths"]:
         window = run.session["options"]["num_ctx"]
         said.append(f"Left out, because the window is {window:,} tokens: {_listed(skipped)}.")
+    if late := run.session.get("no_time_for"):
+        said.append(
+            f"No time was left for {_listed(late)} tokens on this machine; "
+            "`--profile chapter` takes it."
+        )
+    before, cores = run.session["load_average"]["before"], run.session["machine"]["logical_cores"]
+    if before is not None and before > BUSY * cores:
+        said.append(
+            f"The machine was busy when this run began (load {before:.1f} on {cores} cores): "
+            "its rates are too low, and its ratios may be off."
+        )
     blocks = run.session.get("blocks")
     if blocks and blocks["measured"] < blocks["planned"]:
         said.append(

@@ -20,6 +20,7 @@ from typing import Any
 from twohalves.errors import CannotKeep, Interrupted, NoValidAnswer, PrefillNotTimed, WindowTooShort
 from twohalves.measure import plan as planning
 from twohalves.measure.ask import KEEP_ALIVE, OPTIONS, ask, digest
+from twohalves.measure.budget import affordable
 from twohalves.measure.plan import Planned
 from twohalves.measure.profiles import EXPERIMENT, NUM_CTX, Profile
 from twohalves.measure.progress import Progress, Report, seconds_for, silent
@@ -161,6 +162,7 @@ class _Work:
         self.requests = planning.from_facts(self.session["plan"])
         self.rows: list[Timing] = list(run.timings) if run else []
         self.answered = {row.seq for row in self.rows if row.role != "warmup" and row.valid}
+        """Requests that need not be asked again."""
         self._server, self._folder, self._profile, self._report = server, folder, profile, report
         self._keeper = Keeper(folder)
         self._transport = RecordingTransport(sender(server), extra={"truncate": False})
@@ -176,23 +178,11 @@ class _Work:
     def carry_out(self) -> None:
         waiting = [request for request in self.requests if request.seq not in self.answered]
         while waiting:
-            request = waiting.pop(0)
-            if self._too_late_for(request, waiting):
-                waiting = [left for left in waiting if left.block is None]
-                continue
-            self._tell(waiting, request)
-            self._answer(request)
+            budget = self._profile.budget_s
+            waiting = affordable(waiting, self.rows, budget, self._elapsed_s())
+            self._report(self._progress(waiting))
+            self._answer(waiting.pop(0))
         self._finish()
-
-    def _too_late_for(self, request: Planned, waiting: Sequence[Planned]) -> bool:
-        """True at the start of a block (not the first) that would end after the budget."""
-        budget = self._profile.budget_s
-        begun = {row.block for row in self.rows}
-        if budget is None or request.block in {None, 1} or request.block in begun:
-            return False
-        block = [left for left in (request, *waiting) if left.block in {request.block, None}]
-        needed = seconds_for(block, self.rows)
-        return needed is not None and self._elapsed_s() + needed > budget
 
     def _answer(self, request: Planned) -> None:
         """Ask until the answer is valid, at most a few times, and keep every attempt."""
@@ -204,6 +194,7 @@ class _Work:
                 self._given_up = 0
                 return
         self._given_up += 1
+        self.answered.add(request.seq)  # no more of it in this session
         nothing_yet = not any(row.valid for row in self.rows if row.role != "warmup")
         if nothing_yet or self._given_up == GIVE_UP_AFTER:
             raise NoValidAnswer(request.condition, ATTEMPTS, self.rows[-1].flags)
@@ -247,29 +238,28 @@ class _Work:
             warming=request.role == "warmup",
         )
 
-    def _tell(self, waiting: Sequence[Planned], request: Planned) -> None:
-        total = len(self.requests)
-        self._report(
-            Progress(
-                done=total - len(waiting) - 1,
-                total=total,
-                seconds_left=seconds_for((request, *waiting), self.rows),
-            )
+    def _progress(self, waiting: Sequence[Planned]) -> Progress:
+        return Progress(
+            done=len(self.answered),
+            total=len(self.answered) + len(waiting),
+            seconds_left=seconds_for(waiting, self.rows),
         )
 
     def _finish(self) -> None:
         asked = {request.block for request in self.requests if request.block}
         measured = {row.block for row in self.rows if row.block}
+        planned = {request.prompt_tokens for request in self.requests}
         line = calibrate(self._points)
         self.session |= {
             "status": "complete",
             "ended_at": _now(),
             "blocks": {"planned": len(asked), "measured": len(measured)},
+            "no_time_for": sorted(planned - {int(r.condition) for r in self.rows}),
             "calibration": {"fixed": line.fixed, "per_unit": line.per_unit},
         }
         self.session["load_average"]["after"] = machine.load_average()
         session_file.write(self._folder, self.session)
-        self._report(Progress(done=len(self.requests), total=len(self.requests), seconds_left=0))
+        self._report(Progress(done=len(self.answered), total=len(self.answered), seconds_left=0))
 
     def _elapsed_s(self) -> float:
         return (time.perf_counter_ns() - self._began_ns) / 1e9
