@@ -176,7 +176,7 @@ def _live_parts(book: Book) -> tuple[Server, ModelFacts]:
 
 def _replayed(run: Run, record_from: str | None, runs: pathlib.Path) -> Book:
     alone = httpx.Limits(max_keepalive_connections=0)  # a call or two: nothing to keep open
-    beyond = httpx.HTTPTransport(limits=alone) if record_from else None
+    beyond = httpx.HTTPTransport(limits=alone, trust_env=False) if record_from else None
     transport = ReplayTransport(run.folder, beyond)
     return Book(
         client=ollama.Client(host=record_from or PLAIN_URL, transport=transport, trust_env=False),
