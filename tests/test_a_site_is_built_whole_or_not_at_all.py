@@ -1,6 +1,7 @@
 """The site is built whole or not at all: a failure names its cause, and the old site stays."""
 
 import json
+import shlex
 import shutil
 import stat
 import sys
@@ -42,11 +43,15 @@ def pretend_quarto(folder, monkeypatch, body):
         pytest.skip("a script is no program there")
     program = folder / "bin" / "quarto"
     program.parent.mkdir()
-    program.write_text(
-        f"#!{sys.executable}\nimport sys, pathlib\n"
+    script = program.with_suffix(".py")
+    script.write_text(
+        "import sys, pathlib\n"
         "if sys.argv[1:] == ['--version']:\n    print('1.10.18'); sys.exit()\n" + body,
         encoding="utf-8",
     )
+    # by way of the shell, because a first line "#!" cannot name a path with spaces
+    call = shlex.join([sys.executable, str(script)])
+    program.write_text(f'#!/bin/sh\nexec {call} "$@"\n', encoding="utf-8")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
 

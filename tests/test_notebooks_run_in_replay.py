@@ -47,11 +47,11 @@ def test_any_saved_kernel_name_runs_here(tmp_path, metadata):
     """The kernel is this interpreter, in replay of the run, in the notebook's own folder."""
     source = (
         "import os, sys, pathlib, twohalves\n"
-        "print(sys.prefix, os.environ['TWOHALVES_RUN'], pathlib.Path.cwd().name)"
+        "print(sys.prefix, os.environ['TWOHALVES_RUN'], pathlib.Path.cwd().name, sep='\\n')"
     )
     path = staged(tmp_path, source, **metadata)
     execute([path], tmp_path, "run-7")
-    assert outputs(path)[0][0]["text"].split() == [sys.prefix, "run-7", "notebooks"]
+    assert outputs(path)[0][0]["text"].splitlines() == [sys.prefix, "run-7", "notebooks"]
     saved = nbformat.read(path, as_version=4)
     assert saved.metadata.kernelspec.name == "python3"
     assert saved.metadata.kernelspec.language == "python"
