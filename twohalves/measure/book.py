@@ -118,7 +118,6 @@ def measure(
     *,
     profile_name: str = "quick",
     folder: pathlib.Path | None = None,
-    resume: bool = True,
     report: Report = silent,
 ) -> Run:
     """Measure the experiment of section 31.1, going on with an interrupted run if there is one.
@@ -126,8 +125,7 @@ def measure(
     Args:
         book: an open, live book.
         profile_name: quick or chapter.
-        folder: where to keep the run; chosen by date when None.
-        resume: go on with an unfinished run of the same plan.
+        folder: where to keep the run; None = the unfinished run of the same plan, else a new one.
         report: told of progress between requests.
 
     Raises:
@@ -137,7 +135,7 @@ def measure(
     """
     chosen = profile(profile_name)
     server, model = _live_parts(book)
-    begun = unfinished(whose(book), EXPERIMENT, profile_name, book.runs) if resume else None
+    begun = unfinished(whose(book), EXPERIMENT, profile_name, book.runs)
     if folder is not None and (folder / "session.json").exists():
         _check_resumable(folder, whose(book), profile_name)
     elif folder is None and begun is not None:
