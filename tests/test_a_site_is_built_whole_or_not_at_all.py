@@ -239,8 +239,21 @@ def test_what_quarto_only_warns_about_is_an_error(project, monkeypatch, said):
     """It ends with 0 over unresolved references, missing files and stray marks."""
     pretend_quarto(project.parent, monkeypatch, f"print('[1/4] index.qmd'); print({said!r})\n")
     with pytest.raises(RendererComplained) as caught:
-        build(project)
+        build(project, renderer="quarto")
     assert said in str(caught.value)
+
+
+def test_where_quarto_fails_the_reader_still_gets_a_site(project, monkeypatch):
+    """Quarto was preferred, not demanded: its failure is said, and smalldocs makes the pages."""
+    pretend_quarto(project.parent, monkeypatch, "print('it broke'); sys.exit(1)\n")
+    told = []
+    built = build(project, say=told.append)
+
+    assert built.renderer == "smalldocs"
+    assert any("Quarto is here but did not make the site" in line for line in told)
+    monkeypatch.setenv("TWOHALVES_RENDERER", "quarto")
+    with pytest.raises(RendererFailed, match="it broke"):
+        build(project)
 
 
 def test_pages_of_quarto_get_the_same_finish(project, monkeypatch):

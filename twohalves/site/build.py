@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from twohalves.errors import SiteNotWritten, TwoHalvesError
 from twohalves.site.execute import execute, store_outputs
-from twohalves.site.render import Rendered, render
+from twohalves.site.render import Rendered, find_renderer, render
 from twohalves.site.stage import refuse_live, stage
 
 
@@ -67,4 +69,20 @@ def _build(
                 for path in notebooks:
                     store_outputs(project / "notebooks" / path.name, path)
         say("Rendering the pages")
-        return render(staging, project / "_site", renderer=renderer)
+        return _render(staging, project / "_site", renderer=renderer, say=say)
+
+
+def _render(
+    staging: Path, out: Path, *, renderer: str | None, say: Callable[[str], None]
+) -> Rendered:
+    """Render; where Quarto was only preferred and fails, a reader gets the pages all the same."""
+    insists = renderer or os.environ.get("TWOHALVES_RENDERER")
+    try:
+        return render(staging, out, renderer=renderer)
+    except TwoHalvesError as error:
+        if insists or find_renderer().name != "quarto":
+            raise
+        say(f"Quarto is here but did not make the site: {error.what}")
+        say("smalldocs makes it instead (TWOHALVES_RENDERER=quarto insists on Quarto)")
+        shutil.rmtree(staging / "_site", ignore_errors=True)
+        return render(staging, out, renderer="smalldocs")
