@@ -116,6 +116,12 @@ def test_the_next_step_names_commands_that_exist():
     assert set(verbs) <= set(VERBS)
 
 
+def test_the_tree_of_errors_is_drawn_whole():
+    """Whoever opens the file sees every error at its top."""
+    for each in FAMILY:
+        assert each.__name__ in errors.__doc__
+
+
 def test_imports_point_one_way():
     """The layers of the design hold, and the arithmetic knows no files."""
     command = shutil.which("lint-imports", path=str(pathlib.Path(sys.executable).parent))

@@ -1,7 +1,27 @@
 """Everything this project raises on purpose, and the words it uses for it.
 
     TwoHalvesError
-      (subclasses below, grouped by who raises them)
+      runs
+        RunUnreadable, RunMissing, RunHasNoRows, CannotKeep
+      measuring
+        UnknownName, Interrupted, CannotResume, NoValidAnswer, PrefillNotTimed,
+        WindowTooShort, NotInThisRun
+      the command line and the environment
+        WordsLeft, PythonWithoutVenv, FolderNotWritable, DiskFull, InstallFailed,
+        SiteMissing, PortTaken
+      the site
+        SiteSourceMissing, VariableUnknown, NotebookCellFailed, NotebookNotRun,
+        NotebookChanged, NotebookUnreadable, OutputNotForPages, RendererMissing,
+        RendererFailed, RendererComplained, PageLeftover, PageNeedsNetwork, LinksDead,
+        SiteNotWritten, CalculatorUnusable
+      the built-in server
+        WeightsMissing, WeightsUnreadable, EngineMissing, EngineBroke, RequestRefused,
+        NotLoopback, VariableUnusable
+      finding a server, and talking to it
+        EndpointMalformed, ServerUnreachable, HostUnknown, ProxyUnreachable,
+        VariablesNotUnderstood, NotOllama, ProxyAnswered, NoServer, BuiltinFailed,
+        ServerRefused, ServerBusy, ServerBroke, ServerSilent, AnswerUnreadable,
+        NoModelInstalled, SeveralModels, ModelMissing, NotBuiltIn, CannotPull
 
 A subclass takes facts and builds two texts itself: ``what`` happened and the ``next_step``
 to take. All wording can so be reviewed in this one file, and no call site writes prose.
@@ -105,7 +125,7 @@ class Interrupted(TwoHalvesError):
 
     def __init__(self, run_id: str, kept: int, planned: int) -> None:
         super().__init__(run_id, kept, planned)
-        self.what = f"Stopped. {kept} of {planned} requests are kept in data/runs/{run_id}."
+        self.what = f"Stopped. {kept} of {planned} requests are kept in the run {run_id}."
         self.next_step = "Give the same command again: measuring goes on where it stopped."
 
 
