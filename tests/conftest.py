@@ -9,9 +9,10 @@ import sys
 
 import pytest
 
+from twohalves.commands.test import BROWSERS
+
 PROJECT = pathlib.Path(__file__).resolve().parents[1]
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = os.environ.get("TWOHALVES_REQUIRE_BROWSER") == "1"
 QUARTO_REQUIRED = os.environ.get("TWOHALVES_REQUIRE_QUARTO") == "1"
 CHANGES_BEHAVIOR = (

@@ -102,7 +102,7 @@ def test_records_do_not_depend_on_how_the_network_cut_them(size):
     """A record split over pieces is whole, and dated by its last byte."""
     body = b"".join(_lines())
     pieces = [(start, body[start : start + size]) for start in range(0, len(body), size)]
-    exchange = Exchange(path="/api/generate", request=b"{}", sent_ns=0, pieces=pieces, done_ns=9**9)
+    exchange = Exchange(sent_ns=0, pieces=pieces, done_ns=9**9)
 
     assert [record for _, record in exchange.records()] == RECORDS
 
@@ -158,9 +158,7 @@ def test_thinking_is_generated_text():
 
 def test_a_broken_stream_leaves_unknown_counters():
     """A stream without its last record has no counters: unknown, not zero."""
-    exchange = Exchange(
-        path="/api/generate", request=b"{}", sent_ns=0, pieces=[(1, _lines()[0]), (2, b'{"resp')]
-    )
+    exchange = Exchange(sent_ns=0, pieces=[(1, _lines()[0]), (2, b'{"resp')])
 
     answered = read_exchange(Timing(run_id="r", seq=1), exchange, began_ns=0)
 

@@ -122,13 +122,6 @@ class Status:
         if self.live:
             self._rewrite(f"* {self._words} … {self.elapsed_s:.0f} s {more}".rstrip())
 
-    def interject(self, text: str) -> None:
-        """Say something on a line of its own above the status line."""
-        if self.live:
-            self._rewrite("")
-            sys.stderr.write("\r")
-        note(text)
-
     def done(self, outcome: str = "done") -> None:
         """Leave the line with how it ended and how many seconds it took."""
         last = f"* {self._words}: {outcome} ({self.elapsed_s:.0f} s)"

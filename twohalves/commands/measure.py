@@ -16,7 +16,7 @@ from twohalves.measure.notes import missing_lengths, notes
 from twohalves.measure.profiles import EXPERIMENT
 from twohalves.places import RUNS
 from twohalves.runs import Run, listed, unreadable
-from twohalves.server import find, models
+from twohalves.server import find
 
 
 def run(options: Options) -> Exit:
@@ -33,7 +33,7 @@ def run(options: Options) -> Exit:
     named_by = "--host" if options.host else "TWOHALVES_SERVER"
     with find(environ=environ, named_by=named_by) as server:
         wanted = options.model or environ.get("TWOHALVES_MODEL")
-        book = live(server, pick(models(server), wanted).name, runs)
+        book = live(server, wanted, runs, choice=pick)
         terminal.step(book.says)
         with Line() as line:
             kept = measure(book, profile_name=options.profile, folder=folder, report=line)
@@ -77,12 +77,8 @@ class Line:
     def __call__(self, progress: Progress) -> None:
         """Show how far the run is; called between two requests."""
         self._outcome = f"{progress.done} of {progress.total} requests"
-        left = progress.seconds_left
-        said = self._outcome if left is None else f"{self._outcome}, about {left:.0f} s left"
-        self._status.tick(f"{bar(progress.done, progress.total)} {said}")
+        self._status.tick(f"{bar(progress.done, progress.total)} {progress}")
         quarter = 4 * progress.done // progress.total
-        if quarter > self._quarter and not self._status.live and left:
-            terminal.note(said)  # a log gets a line now and then
+        if quarter > self._quarter and not self._status.live and progress.seconds_left:
+            terminal.note(str(progress))  # a log gets a line now and then
         self._quarter = quarter
-        if progress.said:
-            self._status.interject(progress.said)

@@ -16,7 +16,7 @@ from twohalves.measure.book import kept_run, run_line
 from twohalves.measure.replay import RECORD_VARIABLE
 from twohalves.places import PROJECT
 from twohalves.runs import Run, fixed_run, named
-from twohalves.server import find, models
+from twohalves.server import find
 from twohalves.site import build
 
 
@@ -28,7 +28,7 @@ def run(_: Options) -> Exit:
         return _build(named(fixed))
     engine.provide()
     with find() as server:
-        book = live(server, pick(models(server), os.environ.get("TWOHALVES_MODEL")).name)
+        book = live(server, os.environ.get("TWOHALVES_MODEL"), choice=pick)
         terminal.step(book.says)
         if book.facts is not None:
             terminal.step(doctor.line(server, book.facts))

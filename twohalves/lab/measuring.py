@@ -47,10 +47,7 @@ class _Bar:
             display(self._box)
             self._shown = True
         self._bar.max, self._bar.value = progress.total, progress.done
-        said = f"{progress.done} of {progress.total} requests"
-        if progress.seconds_left is not None:
-            said += f", about {progress.seconds_left:.0f} s left"
-        self._said.value = said
+        self._said.value = str(progress)
 
     def close(self) -> None:
         self._box.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import httpx
@@ -33,7 +33,7 @@ from twohalves.runs import (
 )
 from twohalves.runs import session as session_file
 from twohalves.runs.session import Session
-from twohalves.server import ModelFacts, Server, choose, client, facts, find, models, who
+from twohalves.server import Model, ModelFacts, Server, choose, client, facts, find, models, who
 from twohalves.server.official import ollama
 
 PLAIN_URL = "http://127.0.0.1:11434"
@@ -72,13 +72,25 @@ def open_book(environ: Mapping[str, str] | None = None, runs: pathlib.Path = RUN
     return live(find(environ=environ), environ.get("TWOHALVES_MODEL"), runs)
 
 
-def live(server: Server, wanted: str | None = None, runs: pathlib.Path = RUNS) -> Book:
+def live(
+    server: Server,
+    wanted: str | None = None,
+    runs: pathlib.Path = RUNS,
+    *,
+    choice: Callable[..., Model] = choose,
+) -> Book:
     """A book that asks a running server.
+
+    Args:
+        server: who answers.
+        wanted: the model asked for; None = the rules decide.
+        runs: folder of the runs.
+        choice: takes the server's models and `wanted`; may ask the reader.
 
     Raises:
         TwoHalvesError: no model, or several to choose from.
     """
-    model = choose(models(server), wanted=wanted)
+    model = choice(models(server), wanted=wanted)
     return Book(
         client=client(server),
         model=model.name,
@@ -135,13 +147,13 @@ def measure(
     """
     chosen = profile(profile_name)
     server, model = _live_parts(book)
-    begun = unfinished(whose(book), EXPERIMENT, profile_name, book.runs)
-    if folder is not None and (folder / "session.json").exists():
-        _check_resumable(folder, whose(book), profile_name)
-    elif folder is None and begun is not None:
-        folder = book.runs / begun["run_id"]
+    reader = whose(book)
+    if folder is None:
+        begun = unfinished(reader, EXPERIMENT, profile_name, book.runs)
+        folder = book.runs / begun["run_id"] if begun else new_folder(book.runs, chosen, book.model)
+    if (folder / "session.json").exists():
+        _check_resumable(folder, reader, profile_name)
     else:
-        folder = folder or new_folder(book.runs, chosen, book.model)
         begin(server, model, chosen, folder, predictions.kept(book.runs))
     return carry_out(server, folder, chosen, report)
 

@@ -24,8 +24,12 @@ class Progress:
     """Requests planned."""
     seconds_left: float | None
     """Estimate of the time left; None before anything is known."""
-    said: str = ""
-    """Something to tell the reader besides, or empty."""
+
+    def __str__(self) -> str:
+        """In words, with the time left where it is known."""
+        said = f"{self.done} of {self.total} requests"
+        left = self.seconds_left
+        return said if left is None else f"{said}, about {left:.0f} s left"
 
 
 Report = Callable[[Progress], None]

@@ -20,16 +20,10 @@ import httpx
 class Exchange:
     """One request and the pieces of its answer, with monotonic arrival times."""
 
-    path: str
-    """Path of the request."""
-    request: bytes
-    """Body as sent."""
     sent_ns: int
     """Clock just before sending."""
     status: int | None = None
     """HTTP status; None until the answer begins."""
-    content_type: str = ""
-    """Media type of the answer."""
     pieces: list[tuple[int, bytes]] = field(default_factory=list)
     """(clock, bytes) for each piece of the body as it arrived."""
     done_ns: int | None = None
@@ -88,16 +82,15 @@ class RecordingTransport(httpx.BaseTransport):
         self._inner = inner
         self._extra = extra or {}
         self._clock = clock
-        self._newest = Exchange(path="", request=b"", sent_ns=0)
+        self._newest = Exchange(sent_ns=0)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request and wrap its answer's stream."""
         request = self._with_extra(request)
-        exchange = Exchange(path=request.url.path, request=request.content, sent_ns=self._clock())
+        exchange = Exchange(sent_ns=self._clock())
         self._newest = exchange
         response = self._inner.handle_request(request)
         exchange.status = response.status_code
-        exchange.content_type = response.headers.get("content-type", "")
         return httpx.Response(
             response.status_code,
             headers=response.headers,

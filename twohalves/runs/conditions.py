@@ -26,6 +26,8 @@ class Condition:
     """Seconds of prefill."""
     prefill_rate: Summary
     """Prompt tokens per second."""
+    decode_s: Summary
+    """Seconds of decode, by the server's clock."""
     decode_rate: Summary
     """Answer tokens per second, N - 1 steps for N tokens."""
     decode_rate_raw: Summary
@@ -87,6 +89,7 @@ def condition_of(asked: int, valid: Iterable[Timing], free: int = 1) -> Conditio
         processed_tokens=over(derive.processed_tokens),
         prefill_s=over(derive.prefill_s),
         prefill_rate=over(derive.prefill_rate),
+        decode_s=over(derive.decode_s),
         decode_rate=over(lambda row: derive.decode_rate(row, free)),
         decode_rate_raw=over(derive.decode_rate_raw),
         total_s=over(derive.total_s),

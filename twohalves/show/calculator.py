@@ -84,7 +84,7 @@ def _counted(count: int, described: dict[str, Any]) -> str:
     return f"{fixed(count)} {described['unit_one'] if count == 1 else described['unit']}"
 
 
-def predict(prompt_tokens: int, output_tokens: int, rates: Rates) -> Latency:
+def predict(prompt_tokens: float, output_tokens: float, rates: Rates) -> Latency:
     """The crude model at a reader's rates."""
     return crude_latency(prompt_tokens, output_tokens, rates.prefill_tok_s, rates.decode_tok_s)
 

@@ -6,10 +6,10 @@ import statistics
 
 from IPython.display import Markdown
 
-from twohalves.formulas import Latency, crude_latency
+from twohalves.formulas import Latency
 from twohalves.runs import Condition, Run, reference
 from twohalves.runs.reference import claim
-from twohalves.show.calculator import Rates
+from twohalves.show.calculator import Rates, predict
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import fixed, percent, seconds, significant
 from twohalves.show.rates import lines
@@ -46,12 +46,7 @@ def formula(rates: Rates) -> Markdown:
 
 def predicted(line: Condition, rates: Rates) -> Latency:
     """The model's answer for one measured condition."""
-    return crude_latency(
-        line.prompt_tokens.median,
-        line.output_tokens.median,
-        rates.prefill_tok_s,
-        rates.decode_tok_s,
-    )
+    return predict(line.prompt_tokens.median, line.output_tokens.median, rates)
 
 
 def against_measured(run: Run) -> Markdown:
@@ -84,10 +79,7 @@ def error(run: Run) -> Markdown:
     worst = max(lines(run), key=lambda line: abs(_off(line, rates)))
     direction = "too low" if _off(worst, rates) < 0 else "too high"
     row = reference.ttft()[-1]
-    theirs = chapter_rates()
-    total = crude_latency(
-        row.context_tokens, claim("bar_output"), theirs.prefill_tok_s, theirs.decode_tok_s
-    ).total_s
+    total = predict(row.context_tokens, claim("bar_output"), chapter_rates()).total_s
     return say(
         f"On your rows the model is furthest off at {fixed(worst.prompt_tokens.median)} tokens: "
         f"{percent(abs(_off(worst, rates)), 1)} {direction}. On the chapter's own figures it says "

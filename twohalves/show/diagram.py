@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from IPython.display import SVG, Markdown
 
-from twohalves.runs import Condition, Run, reference
+from twohalves.runs import Run, reference
 from twohalves.runs.reference import claim
 from twohalves.show import svg
 from twohalves.show.markdown import say
@@ -57,7 +57,7 @@ def shape(run: Run) -> SVG:
             _LEFT,
             142,
             f"decode: {fixed(tokens)} tokens, each waits for the one before, "
-            f"{seconds(_decode_s(line))}",
+            f"{seconds(line.decode_s.median)}",
         ),
     ]
     return SVG(svg.drawing(WIDTH, 156, title, parts))
@@ -83,7 +83,7 @@ def to_scale(run: Run) -> SVG:
 def how_unfair(run: Run) -> Markdown:
     """How wide the decode boxes would be at the prefill box's scale."""
     line = lines(run)[-1]
-    share = _decode_s(line) / line.prefill_s.median
+    share = line.decode_s.median / line.prefill_s.median
     printed = claim("diagram_decode_px") / claim("diagram_prefill_px")
     return say(
         f"The picture draws one box a token, so that the steps can be seen. At the scale of the "
@@ -107,7 +107,7 @@ def own_parts(run: Run) -> Parts:
     return Parts(
         name=name,
         first_s=line.prefill_s.median,
-        rest_s=_decode_s(line),
+        rest_s=line.decode_s.median,
         first_name="prefill",
     )
 
@@ -125,11 +125,6 @@ def chapter_parts() -> Parts:
         rest_s=row.total_s - row.ttft_s,
         first_name="until the first token",
     )
-
-
-def _decode_s(line: Condition) -> float:
-    """Seconds of decode, from the median rate over the steps taken."""
-    return (line.output_tokens.median - 1) / line.decode_rate.median
 
 
 def _chain(tokens: int, top: float) -> list[str]:

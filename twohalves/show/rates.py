@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from IPython.display import Markdown
 
+from twohalves.measure.profiles import EXPERIMENT
 from twohalves.runs import Condition, Run, conditions, reference
 from twohalves.runs.reference import PrintedRates
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import counted, fixed, percent, seconds, significant
 
-EXPERIMENT = "prefill_decode"
 NOTICEABLE = 0.01
 """Differences below one percent are not talked about."""
 
@@ -35,7 +35,7 @@ def design(run: Run) -> Markdown:
 
 
 def own_table(run: Run) -> Markdown:
-    """The run's own rates: corrected decode, ratio within a request, repeats."""
+    """The run's own rates: corrected decode, the ratio of its two rates, repeats."""
     header = ["prompt tokens", "repeats", "prefill", "prefill tok/s", "decode tok/s", "ratio"]
     rows = [
         [
