@@ -7,7 +7,7 @@ a server for readers who have none. What does not: timing (`measure`) and keepin
 
 from __future__ import annotations
 
-from twohalves.server.answering import Server, who
+from twohalves.server.answering import Server, Started, who
 from twohalves.server.border import translated
 from twohalves.server.client import client, sender
 from twohalves.server.counters import Meaning, meaning
@@ -21,6 +21,7 @@ __all__ = [
     "ModelFacts",
     "Pulled",
     "Server",
+    "Started",
     "choose",
     "client",
     "facts",

@@ -11,6 +11,20 @@ Kind = Literal["ollama", "builtin", "other"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """What a server of ours was started with: no API tells it, so it is kept."""
+
+    slots: int
+    """Requests that it answers at once."""
+    kv_type: str
+    """Type of the numbers in the KV cache, such as f16 or q8_0."""
+    flash_attention: bool | None
+    """Whether it uses flash attention; None = the engine decides."""
+    host_cache_mib: int
+    """MiB of main memory for prompts that had to leave the cache; 0 = none are kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """Who answers. A context manager: leaving it stops a server that we started."""
 
@@ -22,6 +36,8 @@ class Server:
     """As it calls itself; None = it did not say."""
     started: bool = False
     """True if this program started it."""
+    settings: Started | None = None
+    """What we started it with; None = not known, since another program did."""
     notes: tuple[str, ...] = ()
     """What a reader should know about how it was found: a sentence each."""
     stopper: Callable[[], None] | None = field(default=None, repr=False, compare=False)

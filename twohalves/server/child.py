@@ -19,7 +19,7 @@ import threading
 import time
 
 from twohalves.errors import BuiltinFailed, EngineMissing
-from twohalves.server.answering import Server
+from twohalves.server.answering import Server, Started
 from twohalves.server.builtin.listener import VERSION
 from twohalves.server.builtin.weights import installed_weights
 
@@ -28,6 +28,7 @@ _ENGINE = "xllamacpp"
 _START_S = 120.0
 _STOP_S = 8.0
 _LAST_LINES = 12
+_SETTINGS = Started(slots=1, kv_type="f16", flash_attention=None, host_cache_mib=0)
 
 
 class _Child:
@@ -126,6 +127,7 @@ def start_child() -> Server:
             kind="builtin",
             version=VERSION,
             started=True,
+            settings=_SETTINGS,
             stopper=_children[0].stop,
         )
 
