@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from twohalves.runs import Run
 from twohalves.runs.choose import SAMPLE
 
@@ -17,6 +19,7 @@ def notes(run: Run) -> tuple[str, ...]:
             "This is the book's sample run. Where the page says “your”, read: the sample's, "
             "until you have measured yourself."
         )
+    said += _counting(run.session.get("counters", {}))
     invalid = [row for row in run.timings if not row.valid and row.role != "warmup"]
     if invalid:
         flags = sorted({flag for row in invalid for flag in row.flags.split(";")})
@@ -45,6 +48,22 @@ def notes(run: Run) -> tuple[str, ...]:
             f"the profile {run.session['profile']} allows on this machine."
         )
     return tuple(said)
+
+
+def _counting(counters: dict[str, Any]) -> list[str]:
+    """What is unusual about this server's counters, and what was made of it."""
+    said = []
+    if not counters.get("counts_cached", True):
+        said.append(
+            "This version of Ollama leaves cached tokens out of `prompt_eval_count`: the counts "
+            "here are of tokens that were really read, and the rates are right as they stand."
+        )
+    if counters.get("prefill_clock") == "wall":
+        said.append(
+            "On this version of Ollama the prefill clock runs from accepting the request: short "
+            "prompts look slower than they are."
+        )
+    return said
 
 
 def missing_lengths(run: Run) -> list[int]:

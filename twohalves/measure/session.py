@@ -234,6 +234,7 @@ class _Work:
             prompt_tokens=request.prompt_tokens,
             num_predict=request.num_predict,
             num_ctx=window,
+            cut=self.session.get("counters", {}).get("cut"),
             usual_load_ns=int(summarize(loads).median) if loads else None,
             warming=request.role == "warmup",
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from twohalves.runs.schema import Timing
+from twohalves.server.counters import Cut, cut_counts
 
 LENGTH_TOLERANCE = 0.03
 """How far the achieved prompt length may lie from the one asked for, a fraction."""
@@ -43,6 +44,8 @@ class Expected:
     """Context window asked for, tokens."""
     usual_load_ns: int | None
     """Median load_duration of the run so far; None at its beginning."""
+    cut: Cut | None = None
+    """Where this server cuts a prompt that is too long; None = not known."""
     warming: bool = False
     """True for warm-ups, which may load the model and whose length calibrates the rest."""
 
@@ -79,11 +82,10 @@ def _too_few(row: Timing, expected: Expected) -> bool:
 
 
 def _truncated(count: int, expected: Expected) -> bool:
-    """The signatures of a silent cut: to the window (Ollama to 0.24), to one less, to half."""
-    window = expected.num_ctx
+    """The signatures of a silent cut, where fewer tokens were counted than sent."""
     if expected.prompt_tokens <= count:
         return False
-    return count in {window, window - 1, window // 2 + 2, window // 2 + 3}
+    return count in cut_counts(expected.num_ctx, expected.cut)
 
 
 def _off_length(count: int, expected: Expected) -> bool:
