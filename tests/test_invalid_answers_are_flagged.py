@@ -6,6 +6,7 @@ import pytest
 
 from twohalves.runs import Timing
 from twohalves.runs.validity import Expected, flags, is_valid
+from twohalves.server import Server, meaning
 
 GOOD = Timing(
     run_id="r",
@@ -74,6 +75,21 @@ def test_silent_cuts_are_known_by_their_count(window, count):
     row = dataclasses.replace(GOOD, prompt_eval_count=count)
 
     assert flags(row, asked) == ("truncated",)
+
+
+@pytest.mark.parametrize(
+    ("version", "count"),
+    [("0.24.0", 4096), ("0.30.5", 4095), ("0.30.11", 2050), ("0.33.2", 2051)],
+)
+def test_a_cut_is_known_by_what_that_version_does(version, count):
+    """Only the count that this version leaves counts as cut; another one is just off."""
+    meant = meaning(Server(url="http://h", kind="ollama", version=version))
+    asked = dataclasses.replace(ASKED, num_ctx=4096, prompt_tokens=40_000, cut=meant.cut)
+
+    for other in (4096, 4095, 2050, 2051):
+        row = dataclasses.replace(GOOD, prompt_eval_count=other)
+        same = other == count or {other, count} == {2050, 2051}
+        assert flags(row, asked) == (("truncated",) if same else ("off_length",))
 
 
 def test_a_shared_first_word_is_no_cached_prefix():

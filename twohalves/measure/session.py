@@ -104,7 +104,7 @@ def _answering(server: Server, model: ModelFacts) -> Session:
     if not meant.prefill_is_whole:
         raise PrefillNotTimed(server.version or "")
     return {
-        "server": {"kind": server.kind, "version": server.version},
+        "server": {"kind": server.kind, "version": server.version} | server.settings_as_facts(),
         "counters": dataclasses.asdict(meant),
         "model": model.as_facts(),
     }
@@ -212,7 +212,7 @@ class _Work:
             attempt=attempt,
             role=request.role,
             model=self.session["model"]["name"],
-            slots=1 if self._server.kind == "builtin" and self._server.started else None,
+            slots=self._server.settings.slots if self._server.settings else None,
             num_ctx=window,
             num_predict=request.num_predict,
             nonce_hash=digest(prompt.nonce),

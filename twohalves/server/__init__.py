@@ -10,7 +10,7 @@ from __future__ import annotations
 from twohalves.server.answering import Server, Started, who
 from twohalves.server.border import translated
 from twohalves.server.client import client, sender
-from twohalves.server.counters import Meaning, meaning
+from twohalves.server.counters import Meaning, by_version, meaning
 from twohalves.server.find import find
 from twohalves.server.models import Model, ModelFacts, choose, facts, models
 from twohalves.server.pull import Pulled, pull
@@ -22,6 +22,7 @@ __all__ = [
     "Pulled",
     "Server",
     "Started",
+    "by_version",
     "choose",
     "client",
     "facts",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Literal, Protocol
 
 Kind = Literal["ollama", "builtin", "other"]
@@ -42,6 +42,19 @@ class Server:
     """What a reader should know about how it was found: a sentence each."""
     stopper: Callable[[], None] | None = field(default=None, repr=False, compare=False)
     """Stops it; None = not ours to stop."""
+
+    def settings_as_facts(self) -> dict[str, int | str | bool]:
+        """Slots, KV type, flash attention and host cache, for JSON.
+
+        Each is "unknown" unless we started the server, for no API tells it; flash attention is
+        "auto" where the engine decides.
+        """
+        if self.settings is None:
+            return dict.fromkeys((each.name for each in fields(Started)), "unknown")
+        return {
+            name: "auto" if value is None else value
+            for name, value in asdict(self.settings).items()
+        }
 
     def stop(self) -> None:
         """Stop the server if we started it; else do nothing."""

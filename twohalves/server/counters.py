@@ -100,8 +100,9 @@ class Meaning:
         }[self.keeps_evicted]
         return (
             f"`eval_count` {end} the token that ends an answer; choosing a token "
-            f"{sampling[self.times_sampling]}; a prompt that is too long {cut}{unless}; prompts that "
-            f"left their slot {evicted}; the window of a request that names none: {self.default_window}."
+            f"{sampling[self.times_sampling]}; a prompt that is too long {cut}{unless}; "
+            f"prompts that left their slot {evicted}; a request that names no window gets "
+            f"{self.default_window}."
         )
 
 
@@ -222,7 +223,7 @@ def _unsure(newest: Meaning, server: Server) -> Meaning:
         times_sampling=None,
         cut=None,
         obeys_truncate=None,
-        default_window="not known",
+        default_window="one that is not known",
         keeps_evicted=None,
     )
 

@@ -30,7 +30,27 @@ def design(run: Run) -> Markdown:
         f"{fixed(rows[-1].asked)} tokens, each asked {times} for "
         f"{counted(rows[0].output_tokens.median, 'token')} of answer. Beside them "
         f"{counted(len(run.controls()), 'control')}, and {counted(warmups, 'warm-up')} that did "
-        "not count."
+        "not count.",
+        _layout(run),
+    )
+
+
+def _layout(run: Run) -> str:
+    """What the server was started with; said to be unknown where this program did not start it."""
+    server = run.session["server"]
+    slots = server.get("slots", "unknown")
+    if slots == "unknown":
+        return (
+            "Unknown of its server: the slots, the type of the KV cache, flash attention and the "
+            "cache in main memory. No API tells them; they are known only where this book "
+            "started the server."
+        )
+    flash = {"auto": "flash attention as the engine decides", False: "no flash attention"}
+    host = server["host_cache_mib"]
+    return (
+        f"Its server was started with {counted(slots, 'slot')}, a KV cache of type "
+        f"{server['kv_type']}, {flash.get(server['flash_attention'], 'flash attention')} and "
+        f"{f'{fixed(host)} MiB of' if host else 'no'} main memory for prompts that left their slot."
     )
 
 
