@@ -2,13 +2,15 @@
 
     TwoHalvesError
       runs
-        RunUnreadable, RunMissing, RunHasNoRows, CannotKeep
+        RunUnreadable, RunMissing, RunHasNoRows, CannotKeep, CannotAppend, RunBusy
       measuring
         UnknownName, Interrupted, CannotResume, NoValidAnswer, PrefillNotTimed,
         WindowTooShort, NotInThisRun
       the command line and the environment
         WordsLeft, PythonWithoutVenv, FolderNotWritable, DiskFull, InstallFailed,
         SiteMissing, PortTaken
+      a notebook's kernel
+        KernelTooOld, KernelLacks, KernelInstallFailed, KernelMustRestart, AddressUnusable
       the site
         SiteSourceMissing, VariableUnknown, NotebookCellFailed, NotebookNotRun,
         NotebookChanged, NotebookUnreadable, OutputNotForPages, RendererMissing,
@@ -105,6 +107,38 @@ class CannotKeep(TwoHalvesError, OSError):
 
     def __reduce__(self) -> tuple[type[CannotKeep], tuple[object, ...]]:
         return type(self), self.args
+
+
+class CannotAppend(TwoHalvesError):
+    """A file of rows has other columns than the rows that should follow."""
+
+    def __init__(self, run_id: str, file: str) -> None:
+        super().__init__(run_id, file)
+        self.what = (
+            f"{file} of the run {run_id} was edited: its first line names other columns, or names "
+            "them in another order, so nothing was added to it."
+        )
+        self.next_step = (
+            "Undo the edit, then give the same command again; or move the run's folder out of "
+            "data/runs and measure anew with `python3 -m twohalves measure`."
+        )
+
+
+class RunBusy(TwoHalvesError):
+    """Another process measures with the same server, or adds to the same run."""
+
+    def __init__(self, claimed: str, pid: int | None, since: str, run: str) -> None:
+        super().__init__(claimed, pid, since, run)
+        who = f"Process {pid}" if pid else "Another process"
+        at = f" since {since}" if since else ""
+        into = f", into {run}" if run else ""
+        self.what = (
+            f"{who} measures with {claimed}{at}{into}. Two runs at once would slow each other down."
+        )
+        self.next_step = (
+            "Let it end, or stop it with Ctrl-C where it runs; then give the same command again. "
+            "What it measured is kept, and an interrupted run is gone on with."
+        )
 
 
 # Measuring.
@@ -288,6 +322,74 @@ class PortTaken(TwoHalvesError):
         super().__init__(host, port, reason)
         self.what = f"Cannot listen on {host}:{port}: {_bare(reason)}."
         self.next_step = "Name another port with `--port`; 0 takes a free one."
+
+
+# A notebook's kernel, which may be anybody's.
+
+
+class KernelTooOld(TwoHalvesError):
+    """The notebook runs in a Python that cannot read this library."""
+
+    def __init__(self, version: str, executable: str) -> None:
+        super().__init__(version, executable)
+        self.what = (
+            "Two Halves needs Python 3.11 or newer; this notebook's kernel is Python "
+            f"{version} ({executable})."
+        )
+        self.next_step = (
+            "Choose a newer kernel or runtime in the menu; on a machine of your own "
+            "`python3 -m twohalves lab` opens the notebooks with the right one."
+        )
+
+
+class KernelLacks(TwoHalvesError):
+    """The notebook runs in a Python of the reader's own, without what it imports."""
+
+    def __init__(self, executable: str, wanted: tuple[str, ...]) -> None:
+        super().__init__(executable, wanted)
+        names = ", ".join(each.partition("==")[0] for each in wanted)
+        self.what = f"This notebook's kernel, {executable}, lacks or has too old: {names}."
+        self.next_step = (
+            "`python3 -m twohalves lab`, in the project's folder, opens the notebooks with all "
+            f"they need. To install it into this kernel instead: `%pip install {' '.join(wanted)}` "
+            "in a cell, then run this cell again."
+        )
+
+
+class KernelInstallFailed(TwoHalvesError):
+    """Pip ended with an error while it installed into the kernel of a hosted notebook."""
+
+    def __init__(self, subject: str, last_lines: str, cause: str, host: str) -> None:
+        super().__init__(subject, last_lines, cause, host)
+        self.what = f"The installer ended with\n{last_lines}\nso {subject} is not there."
+        again = "then run this cell again: what is installed already is kept."
+        offline = {"Kaggle": "Switch on “Internet” in the notebook's settings, "}
+        self.next_step = {
+            "network": offline.get(host, f"See whether {host} lets this notebook out, ") + again,
+            "platform": f"Choose another kernel or runtime of {host}, {again}",
+        }.get(cause, f"Restart the kernel, {again}")
+
+
+class KernelMustRestart(TwoHalvesError):
+    """A package was replaced that the kernel had loaded already."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__(names)
+        self.what = f"Installed; but this kernel still holds the older {', '.join(names)}."
+        self.next_step = "Restart the kernel (or “session”) in the menu and run this cell again."
+
+
+class AddressUnusable(TwoHalvesError):
+    """The project's address, as configured, is none that can be fetched from."""
+
+    def __init__(self, address: str, file: str) -> None:
+        super().__init__(address, file)
+        self.what = f"{file} gives the project's address as “{address}”, which is none."
+        self.next_step = (
+            f"Under [project.urls] of {file} write Repository as git takes it, for example "
+            '"https://example.org/two-halves.git", or "" for none; then '
+            "`python3 -m twohalves address`."
+        )
 
 
 # --- the site: stage, execute, render, post-render, preview -------------------------------
@@ -539,6 +641,17 @@ class NotLoopback(TwoHalvesError):
         self.next_step = "Use `--host 127.0.0.1`, or leave it out."
 
 
+_EXAMPLES = {
+    "OLLAMA_KEEP_ALIVE": "5m",
+    "OLLAMA_CONTEXT_LENGTH": "4096",
+    "OLLAMA_MAX_QUEUE": "512",
+    "OLLAMA_NUM_PARALLEL": "1",
+    "OLLAMA_FLASH_ATTENTION": "1",
+    "OLLAMA_KV_CACHE_TYPE": "f16 (q8_0 and smaller need flash attention)",
+    "LLAMA_ARG_CACHE_RAM": "0",
+}
+
+
 class VariableUnusable(TwoHalvesError):
     """An environment variable holds something that it cannot mean."""
 
@@ -547,7 +660,7 @@ class VariableUnusable(TwoHalvesError):
         typed = name.startswith("--")
         said = f"option {name} has the value" if typed else f"environment variable {name} is set to"
         self.what = f"The {said} {value!r}, which means nothing."
-        example = {"OLLAMA_KEEP_ALIVE": "5m", "OLLAMA_CONTEXT_LENGTH": "4096"}.get(name, "builtin")
+        example = _EXAMPLES.get(name, "builtin")
         self.next_step = (
             f"{_without(name).capitalize()}, or give it a value such as "
             f"{'http://127.0.0.1:11434' if typed else example}."

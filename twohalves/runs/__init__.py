@@ -12,19 +12,24 @@ from twohalves.runs.choose import (
     unfinished,
     unreadable,
 )
+from twohalves.runs.claim import Claim, claim_folder, claim_server
 from twohalves.runs.conditions import Condition, condition_of, conditions
 from twohalves.runs.load import Run, load
-from twohalves.runs.schema import COLUMNS, SCHEMA, Timing
+from twohalves.runs.schema import COLUMNS, COUNTERS, SCHEMA, Timing
 
 __all__ = [
     "COLUMNS",
+    "COUNTERS",
     "SCHEMA",
+    "Claim",
     "Condition",
     "Keeper",
     "Run",
     "Timing",
     "Whose",
     "belongs_to",
+    "claim_folder",
+    "claim_server",
     "condition_of",
     "conditions",
     "derive",

@@ -2,24 +2,24 @@
 
 The response as received goes to `raw.jsonl` first, then the row to `timings.csv`; both are on
 disk before the next request is sent. Killing the process at any point costs at most the
-request in flight.
+request in flight. A write that fails is taken back, so that a full disk leaves no torn line.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from twohalves.errors import CannotKeep
+from twohalves.errors import CannotAppend, CannotKeep
 from twohalves.runs.schema import COLUMNS, Timing, to_cells
-
-TIMINGS = "timings.csv"
-RAW = "raw.jsonl"
+from twohalves.runs.table import TIMINGS, header_of, whole_row
+from twohalves.runs.witness import RAW
 
 
 class Keeper:
@@ -29,14 +29,11 @@ class Keeper:
         """Open a run's folder for appending; it must exist.
 
         Raises:
+            CannotAppend: `timings.csv` has other columns than these rows.
             CannotKeep: the folder cannot be written to.
         """
         self._folder = folder
-        for name in (TIMINGS, RAW):
-            self._guard(set_torn_line_aside, folder / name)
-        timings = folder / TIMINGS
-        if not timings.exists() or timings.stat().st_size == 0:
-            self._guard(_append, timings, _csv_line(list(COLUMNS)))
+        self._guard(self._mend)
 
     def keep(self, row: Timing, record: dict[str, Any]) -> None:
         """Put one row and the last record of its response on disk.
@@ -45,9 +42,27 @@ class Keeper:
             CannotKeep: the disk is full or read-only; earlier rows are safe.
         """
         raw = {"seq": row.seq, "attempt": row.attempt, "record": record}
-        line = json.dumps(raw, ensure_ascii=False) + "\n"
-        self._guard(_append, self._folder / RAW, line)
-        self._guard(_append, self._folder / TIMINGS, _csv_line(to_cells(row)))
+        self._guard(self._append_both, json.dumps(raw, ensure_ascii=False) + "\n", row)
+
+    def _append_both(self, raw: str, row: Timing) -> None:
+        with _taken_back_on_failure(self._folder / RAW):
+            _append(self._folder / RAW, raw)
+            _append(self._folder / TIMINGS, _csv_line(to_cells(row)))
+
+    def _mend(self) -> None:
+        """Make both files end in a whole line, below a header of our columns."""
+        timings = self._folder / TIMINGS
+        set_torn_line_aside(self._folder / RAW)
+        content = timings.read_bytes() if timings.exists() else b""
+        header = header_of(content)
+        if b"\n" in content and header != list(COLUMNS):
+            raise CannotAppend(self._folder.name, TIMINGS)
+        last = content.rpartition(b"\n")[2].decode("utf-8", errors="replace")
+        if b"\n" in content and last and whole_row(header, last):
+            _append(timings, "\n")  # an editor left the last line end out
+        set_torn_line_aside(timings)
+        if not timings.exists() or timings.stat().st_size == 0:
+            _append(timings, _csv_line(list(COLUMNS)))
 
     def _guard(self, act: Callable[..., None], *arguments: object) -> None:
         try:
@@ -80,7 +95,23 @@ def _csv_line(cells: list[str]) -> str:
 
 
 def _append(path: pathlib.Path, line: str) -> None:
-    """One write call and one flush to disk, so that a line is there whole or torn, not lost."""
-    with path.open("ab", buffering=0) as file:
-        file.write(line.encode("utf-8"))
+    """Write one line and flush it to disk: there whole, or not at all.
+
+    A disk that fills up takes part of a line first and refuses only what follows.
+    """
+    left = line.encode("utf-8")
+    with _taken_back_on_failure(path), path.open("ab", buffering=0) as file:
+        while left:
+            left = left[file.write(left) :]
         os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def _taken_back_on_failure(path: pathlib.Path) -> Iterator[None]:
+    size = path.stat().st_size if path.exists() else 0
+    try:
+        yield
+    except OSError:
+        with contextlib.suppress(OSError):  # the first error is the one to tell
+            os.truncate(path, size)
+        raise

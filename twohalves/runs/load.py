@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import pathlib
 from dataclasses import dataclass
 
 from twohalves.errors import RunUnreadable
 from twohalves.runs import session as session_file
-from twohalves.runs.append import TIMINGS
-from twohalves.runs.schema import Timing, from_cells
+from twohalves.runs.schema import Timing
 from twohalves.runs.session import Session
+from twohalves.runs.table import TIMINGS, parse
+from twohalves.runs.witness import testify
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,45 +47,18 @@ class Run:
 def load(folder: pathlib.Path) -> Run:
     """Read a run.
 
-    A torn last line is passed over and said. Everything else that does not fit is an error,
-    because a row that is silently left out is a row lost.
+    What was passed over is said in its notes: see `twohalves.runs.table` for the text and
+    `twohalves.runs.witness` for what the records as received say against it.
 
     Raises:
-        RunUnreadable: a file is missing, or a line does not fit its columns.
+        RunUnreadable: a file is missing, a line does not fit its columns, or a counter is not
+            what the server sent.
     """
     session = session_file.read(folder)
-    path = folder / TIMINGS
     try:
-        text = path.read_bytes().decode("utf-8-sig")  # some programs add a mark
-    except (OSError, UnicodeDecodeError) as error:
-        raise RunUnreadable(folder.name, TIMINGS, str(error)) from error
-    whole, _, torn = text.rpartition("\n")
-    notes = ("the last line of timings.csv is cut short and was passed over",) if torn else ()
-    return Run(folder=folder, session=session, timings=_rows(folder.name, whole), notes=notes)
-
-
-def _rows(run_id: str, text: str) -> tuple[Timing, ...]:
-    reader = csv.reader(io.StringIO(text))
-    header = next(reader, None)
-    if not header or "run_id" not in header:
-        raise RunUnreadable(run_id, TIMINGS, "its first line does not name the columns")
-    rows = []
-    for number, cells in enumerate(reader, 2):
-        if len(cells) != len(header):
-            reason = f"line {number} has {len(cells)} cells where the header has {len(header)}"
-            raise RunUnreadable(run_id, TIMINGS, reason)
-        try:
-            rows.append(_checked(from_cells(dict(zip(header, cells, strict=True)))))
-        except ValueError as error:
-            raise RunUnreadable(run_id, TIMINGS, f"line {number}: {error}") from error
-    return tuple(rows)
-
-
-def _checked(row: Timing) -> Timing:
-    """A row that counts must have what every figure is computed from."""
-    if row.valid and row.role in {"measure", "control"}:
-        for name in ("prompt_eval_count", "prompt_eval_duration", "eval_count", "eval_duration"):
-            if not getattr(row, name):
-                msg = f"column {name} must be above 0 in a valid row, got {getattr(row, name)}"
-                raise ValueError(msg)
-    return row
+        content = (folder / TIMINGS).read_bytes()
+    except OSError as error:
+        raise RunUnreadable(folder.name, TIMINGS, error.strerror or str(error)) from error
+    table = parse(folder.name, content)
+    rows, notes = testify(folder, table.lines)
+    return Run(folder=folder, session=session, timings=rows, notes=(*table.notes, *notes))

@@ -12,6 +12,7 @@ History of the schema:
 from __future__ import annotations
 
 import dataclasses
+import re
 import types
 import typing
 from dataclasses import dataclass
@@ -101,6 +102,16 @@ class Timing:
 
 
 COLUMNS: tuple[str, ...] = tuple(field.name for field in dataclasses.fields(Timing))
+COUNTERS = (
+    "prompt_eval_count",
+    "prompt_eval_cached_count",
+    "prompt_eval_duration",
+    "eval_count",
+    "eval_duration",
+    "load_duration",
+    "total_duration",
+)
+"""What the server says of its work, under Ollama's names."""
 
 
 def to_cells(timing: Timing) -> list[str]:
@@ -131,15 +142,17 @@ def _value(name: str, cell: str) -> object:
     if optional and cell == "":
         return None
     if wanted is bool:
-        if cell not in {"true", "false"}:
+        said = cell.lower()  # a spreadsheet writes TRUE
+        if said not in {"true", "false"}:
             msg = f"column {name} must be true or false, got {cell!r}"
             raise ValueError(msg)
-        return cell == "true"
-    try:
-        return wanted(cell)
-    except ValueError:
-        msg = f"column {name} must be {_NAMES[wanted]}, got {cell!r}"
-        raise ValueError(msg) from None
+        return said == "true"
+    if wanted is str:
+        return cell
+    if not _WHOLE.fullmatch(cell):
+        msg = f"column {name} must be a whole number, got {cell!r}"
+        raise ValueError(msg)
+    return int(cell)
 
 
 def _column_types() -> dict[str, tuple[type, bool]]:
@@ -152,4 +165,5 @@ def _column_types() -> dict[str, tuple[type, bool]]:
 
 
 _TYPES = _column_types()
-_NAMES = {int: "a whole number", str: "text"}
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+"""Python alone would also take 1_000 and digits of other scripts."""

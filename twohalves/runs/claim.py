@@ -1,0 +1,132 @@
+"""One run at a time on one server, and one process at a time in one run's folder.
+
+A claim is an advisory lock of the operating system on an open file. The system lets it go when
+the process ends, however it ends, so that no claim outlives its holder; the file that stays
+behind claims nothing. What stands in it only tells others whom to wait for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import types
+import urllib.parse
+from typing import Any
+
+from twohalves.errors import CannotKeep, RunBusy
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+_LOCKED_BYTE = 1 << 30  # far behind the text, which Windows would keep others from reading
+FILE = "claimed"
+
+
+class Claim:
+    """Sole use of a server or a folder, until it is released or the process ends."""
+
+    def __init__(self, path: pathlib.Path, claimed: str) -> None:
+        """Claim it at once or not at all.
+
+        Args:
+            path: the file that stands for it.
+            claimed: what it is, for whoever finds it taken.
+
+        Raises:
+            RunBusy: another process holds it.
+            CannotKeep: the file cannot be made.
+        """
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        try:
+            self._file = os.open(path, flags, 0o600)
+        except OSError as error:
+            raise CannotKeep(str(path), error.strerror or str(error)) from error
+        try:
+            _lock(self._file)
+        except OSError:
+            os.close(self._file)
+            holder = _told(path)
+            since = str(holder.get("since", ""))
+            raise RunBusy(claimed, holder.get("pid"), since, str(holder.get("run", ""))) from None
+        self.tell("")
+
+    def tell(self, run: str) -> None:
+        """Write down who holds it and for which run."""
+        since = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+        text = json.dumps({"pid": os.getpid(), "since": since, "run": run}) + "\n"
+        with contextlib.suppress(OSError):  # on a full disk the claim holds all the same
+            os.ftruncate(self._file, 0)
+            os.lseek(self._file, 0, os.SEEK_SET)
+            os.write(self._file, text.encode("utf-8"))
+
+    def release(self) -> None:
+        """Let others have it."""
+        os.close(self._file)
+
+    def __enter__(self) -> Claim:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: types.TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+def claim_server(url: str) -> Claim:
+    """Claim a server for this user's runs on this machine.
+
+    Raises:
+        RunBusy: another run asks it.
+        CannotKeep: the temporary folder cannot be written to.
+    """
+    parts = urllib.parse.urlsplit(url)
+    name = re.sub(r"[^a-z0-9.]+", "-", f"{parts.hostname}-{parts.port}{parts.path}".lower())
+    return Claim(_own_folder() / f"{name.strip('-')}.claimed", f"the server at {url}")
+
+
+def claim_folder(folder: pathlib.Path) -> Claim:
+    """Claim a run's folder.
+
+    Raises:
+        RunBusy: another process adds to the run.
+        CannotKeep: the folder cannot be written to.
+    """
+    return Claim(folder / FILE, f"the run {folder.name}")
+
+
+def _own_folder() -> pathlib.Path:
+    """A folder in the system's temporary one that belongs to this user."""
+    user = f"-{os.getuid()}" if sys.platform != "win32" else ""
+    folder = pathlib.Path(tempfile.gettempdir()) / f"twohalves{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise CannotKeep(str(folder), error.strerror or str(error)) from error
+    return folder
+
+
+def _told(path: pathlib.Path) -> dict[str, Any]:
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # the holder is just writing it
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _lock(file: int) -> None:
+    if sys.platform == "win32":
+        os.lseek(file, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
