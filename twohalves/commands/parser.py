@@ -18,10 +18,11 @@ VERBS = {
     "lab": "open the notebooks in JupyterLab",
     "preview": "show _site/ in the browser",
     "test": "run the tests and the notebooks; further arguments go to pytest",
+    "address": "write the project's address from pyproject.toml into the notebooks",
     "clean": "remove what can be made again; never a run",
 }
 
-ALONE = frozenset({"clean"})
+ALONE = frozenset({"address", "clean"})
 """Verbs that need nothing installed."""
 
 
