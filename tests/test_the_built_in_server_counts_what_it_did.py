@@ -38,7 +38,6 @@ def test_the_same_prompt_twice_is_told_as_cached(builtin_server):
     assert cold["prompt_eval_cached_count"] <= 1
     assert warm["prompt_eval_count"] == count
     assert warm["prompt_eval_cached_count"] == count - 1
-    assert warm["prompt_eval_duration"] < cold["prompt_eval_duration"]
 
 
 def test_one_prefix_is_remembered_and_no_second(builtin_server):

@@ -6,9 +6,8 @@ import httpx
 import pytest
 
 from tests.servers.scripted import until
-from twohalves.errors import RequestRefused, VariableUnusable
+from twohalves.errors import RequestRefused
 from twohalves.server.builtin.durations import FOREVER, keep_alive_seconds, parse_duration
-from twohalves.server.builtin.launch import _defaults
 
 MODEL = "smollm2:135m"
 
@@ -156,15 +155,3 @@ def test_a_later_request_sets_the_time_anew(builtin_server):
     load(builtin_server, keep_alive="10m")
 
     assert not until(lambda: loaded(builtin_server) == [], seconds=1)
-
-
-def test_variables_set_the_defaults():
-    """OLLAMA_KEEP_ALIVE may be a bare number, unlike in a request; nonsense is refused."""
-    assert _defaults({}) == (300, 4096)
-    assert _defaults({"OLLAMA_KEEP_ALIVE": "90", "OLLAMA_CONTEXT_LENGTH": "512"}) == (90, 512)
-    assert _defaults({"OLLAMA_KEEP_ALIVE": "-1"})[0] == FOREVER
-    assert _defaults({"OLLAMA_KEEP_ALIVE": "-5m"})[0] == FOREVER
-    assert _defaults({"OLLAMA_KEEP_ALIVE": "24h"})[0] == 86400
-    for name in ("OLLAMA_KEEP_ALIVE", "OLLAMA_CONTEXT_LENGTH"):
-        with pytest.raises(VariableUnusable, match=name):
-            _defaults({name: "soon"})

@@ -1,24 +1,31 @@
-"""The engine: llama.cpp in this process, asked over its own loopback HTTP port.
+"""The engine: llama.cpp in a process of its own, asked over its own loopback HTTP port.
 
 One engine holds one model with one window. To change the window a new one is made; see
-`residence`. Its port is open to every program of this machine, so it wants a random key and
-answers no web page.
+`residence`. A crash of the engine ends its process and nothing else, and ending the process
+frees all it held. Its port is open to every program of this machine, so it wants a random key
+and answers no web page.
 """
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import pathlib
 import secrets
 import socket
+import subprocess
+import sys
 import urllib.parse
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass
+from typing import IO, Any, cast
 
 from twohalves.errors import EngineBroke, EngineMissing, RequestRefused, WeightsUnreadable
+from twohalves.server.answering import Started
 
+_PROGRAM = pathlib.Path(__file__).with_name("engine_process.py")
+_BROKEN_OFF = "unexpected EOF"  # Ollama's words for a runner that is gone
 _SILENCE_S = 600
 """Longest wait for the engine's next byte; it pings every 30 seconds while it computes."""
 
@@ -33,13 +40,8 @@ class EngineSettings:
     """Prompt tokens computed at once."""
     num_thread: int | None
     """Threads; None = as many as the engine finds cores."""
-
-
-class _Loaded(Protocol):
-    """What is used of the engine's own class, which ships no types."""
-
-    @property
-    def listening_address(self) -> str: ...
+    setup: Started
+    """What the server was started with; each slot has a window of its own."""
 
 
 class Completion:
@@ -68,7 +70,7 @@ class Completion:
         except (OSError, http.client.HTTPException, ValueError) as error:
             if self._is_aborted:
                 raise ConnectionAbortedError from error
-            raise EngineBroke(str(error) or type(error).__name__) from error
+            raise EngineBroke(_BROKEN_OFF) from error
 
     def abort(self) -> None:
         """End the engine's work; safe from another thread, and when it has ended already."""
@@ -88,20 +90,50 @@ class Engine:
     """One loaded model."""
 
     def __init__(self, path: pathlib.Path, settings: EngineSettings) -> None:
-        """Load a model; takes from a tenth of a second to minutes, by size.
+        """Begin to load a model; `await_ready` waits for the end of it."""
+        self.settings = settings
+        self.room = 0
+        """Longest prompt in tokens; the engine keeps one place for the answer."""
+        self._path = path
+        self._key = secrets.token_hex(16)
+        self._netloc = ""
+        self._process = _start()
+
+    @property
+    def exit_code(self) -> int | None:
+        """How its process ended, by `close` or by a crash; None = it lives."""
+        return self._process.poll()
+
+    def await_ready(self) -> None:
+        """Wait until the model is loaded: from a tenth of a second to minutes, by size.
 
         Raises:
             EngineMissing: the engine's package is not installed.
             WeightsUnreadable: the engine refused the file.
+            EngineBroke: its process ended while it loaded, by a crash or by `close`.
         """
-        self.settings = settings
-        self._key = secrets.token_hex(16)
-        loaded = _load(path, settings, self._key)
-        self._netloc = urllib.parse.urlsplit(loaded.listening_address).netloc
-        self._loaded: _Loaded | None = loaded
+        said = self._tell()
+        if "missing" in said:
+            raise EngineMissing(said["missing"])
+        if "refused" in said:
+            raise WeightsUnreadable(str(self._path), "engine", said["refused"])
+        self._netloc = urllib.parse.urlsplit(said["address"]).netloc
         properties = self._ask("GET", "/props")
-        self.room: int = properties["default_generation_settings"]["n_ctx"] - 1
-        """Longest prompt in tokens; the engine keeps one place for the answer."""
+        self.room = properties["default_generation_settings"]["n_ctx"] - 1
+
+    def _tell(self) -> dict[str, str]:
+        """Say what to load, and hear how it went."""
+        pipe_in, pipe_out = _pipes(self._process)
+        settings = asdict(self.settings)
+        wanted = {"model": str(self._path), "key": self._key, **settings.pop("setup"), **settings}
+        try:
+            pipe_in.write(json.dumps(wanted).encode("ascii") + b"\n")
+            pipe_in.flush()
+            said: dict[str, str] = json.loads(pipe_out.readline())
+        except (OSError, ValueError) as error:
+            detail = f"it ended while it loaded, with exit code {self._process.wait()}"
+            raise EngineBroke(detail) from error
+        return said
 
     def tokenize(self, text: str) -> list[int]:
         """Token ids of a prompt, as the engine itself would read it."""
@@ -152,8 +184,12 @@ class Engine:
         return Completion(connection, wire, response)
 
     def close(self) -> None:
-        """Unload. Nothing may be running: the engine does not survive that."""
-        self._loaded = None
+        """Unload, also while it loads. What runs is cut off: its readers meet an EngineBroke."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in _pipes(self._process):
+            with contextlib.suppress(OSError):
+                pipe.close()
 
     def _connect(self) -> http.client.HTTPConnection:
         # one connection a request: pooled ones broke now and then
@@ -189,33 +225,18 @@ class Engine:
         raise RequestRefused(status, _message(refusal))
 
 
-def _load(path: pathlib.Path, settings: EngineSettings, key: str) -> _Loaded:
-    try:
-        import xllamacpp  # noqa: PLC0415  # a machine with Ollama does not have it
-    except ImportError as error:
-        raise EngineMissing(str(error)) from error
-    wanted = xllamacpp.CommonParams()
-    wanted.model.path = str(path)
-    wanted.n_ctx = settings.num_ctx + 1  # a prompt may fill the whole window asked for
-    wanted.n_batch = wanted.n_ubatch = settings.num_batch
-    if settings.num_thread:
-        wanted.cpuparams.n_threads = settings.num_thread
-        wanted.cpuparams_batch.n_threads = settings.num_thread
-    wanted.n_parallel = 1  # one slot, one remembered prefix
-    wanted.cache_ram_mib = 0  # no second memory of prompts: what is measured must be computed
-    wanted.ctx_shift = True
-    wanted.fit_params = False  # never change what was asked for
-    wanted.api_keys = [key]
-    wanted.cors_origins = ""
-    wanted.cors_credentials = False
-    wanted.endpoint_slots = False
-    wanted.ui = False
-    wanted.verbosity = 0
-    try:
-        loaded: _Loaded = xllamacpp.Server(wanted)
-    except RuntimeError as error:
-        raise WeightsUnreadable(str(path), "engine", str(error)) from error
-    return loaded
+def _start() -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-P", "-X", "utf8", str(_PROGRAM)]
+    flags = 0
+    if sys.platform == "win32":
+        flags = subprocess.CREATE_NO_WINDOW
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, creationflags=flags
+    )
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    return cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
 
 
 def _events(response: http.client.HTTPResponse) -> Iterator[Any]:
@@ -228,7 +249,7 @@ def _events(response: http.client.HTTPResponse) -> Iterator[Any]:
                 return
         elif line.startswith(b"error: "):
             raise ValueError(_message(line[7:].decode("utf-8", errors="replace")))
-    raise ConnectionError("unexpected EOF")  # noqa: EM101, TRY003  # becomes an EngineBroke
+    raise ConnectionError(_BROKEN_OFF)
 
 
 def _message(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -10,8 +11,9 @@ from typing import Any
 from twohalves.errors import EngineBroke, RequestRefused
 from twohalves.server.builtin import replies
 from twohalves.server.builtin.engine import Engine, EngineSettings
+from twohalves.server.builtin.environment import Environment
 from twohalves.server.builtin.model import ServedModel
-from twohalves.server.builtin.options import DEFAULT_NUM_CTX, Options, read_options
+from twohalves.server.builtin.options import Options, read_options
 from twohalves.server.builtin.requests import Generate
 from twohalves.server.builtin.residence import Residence
 
@@ -28,19 +30,17 @@ _MOST_WINDOWS = 10
 class Answerer:
     """Answers /api/generate for one model."""
 
-    def __init__(
-        self, model: ServedModel, residence: Residence, default_num_ctx: int = DEFAULT_NUM_CTX
-    ) -> None:
+    def __init__(self, model: ServedModel, residence: Residence, environment: Environment) -> None:
         """Serve a model.
 
         Args:
             model: the one that is served.
             residence: who loads it.
-            default_num_ctx: window where a request names none, in tokens.
+            environment: what holds for every request.
         """
         self._model = model
         self._residence = residence
-        self._default_num_ctx = default_num_ctx
+        self._environment = environment
 
     def answer(self, asked: Generate, arrived_ns: int, watch: Watch) -> Records:
         """The records of the answer; a single one unless it streams.
@@ -61,7 +61,7 @@ class Answerer:
             yield replies.empty(asked.model, "unload")
             return
         _refuse_what_is_not_offered(asked)
-        options = read_options(asked.options, self._default_num_ctx)
+        options = read_options(asked.options, self._environment.num_ctx)
         settings = self._settings(options)
         with self._residence.engine(settings, asked.keep_alive) as engine:
             if not asked.prompt:
@@ -70,7 +70,7 @@ class Answerer:
             try:
                 yield from self._complete(asked, options, engine, arrived_ns, watch)
             except EngineBroke:
-                self._residence.mark_broken()
+                self._residence.give_up(engine)
                 raise
 
     def _settings(self, options: Options) -> EngineSettings:
@@ -79,6 +79,7 @@ class Answerer:
             num_ctx=window,
             num_batch=options.num_batch,
             num_thread=options.num_thread,
+            setup=self._environment.setup,
         )
 
     def _complete(
@@ -95,7 +96,7 @@ class Answerer:
         texts: list[str] = []
         event: dict[str, Any] = {}
         completion = engine.complete(body)
-        with self._residence.running(completion), watch(completion.abort):
+        with contextlib.closing(completion), watch(completion.abort):
             for event in completion:
                 if event["content"]:
                     texts.append(event["content"])

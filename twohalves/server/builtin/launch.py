@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib.metadata
-import logging
 import os
 import pathlib
 import signal
-import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from twohalves.errors import (
-    EngineMissing,
-    NotLoopback,
-    PortTaken,
-    RequestRefused,
-    VariableUnusable,
-)
-from twohalves.server.builtin.durations import FOREVER, keep_alive_seconds, parse_duration
+from twohalves.errors import EngineMissing, NotLoopback, PortTaken
 from twohalves.server.builtin.engine import Engine
+from twohalves.server.builtin.environment import read_environment
 from twohalves.server.builtin.generate import Answerer
 from twohalves.server.builtin.listener import Listener
 from twohalves.server.builtin.model import read_model
-from twohalves.server.builtin.options import DEFAULT_NUM_CTX
 from twohalves.server.builtin.residence import Residence
 from twohalves.server.builtin.weights import installed_weights
 from twohalves.server.loopback import is_loopback
-
-_KEEP_ALIVE_S = 300.0
-_WAIT_FOR_REQUESTS_S = 3.0
-_M_ARENA_MAX = -8
 
 Ready = Callable[[str], None]
 """Called once with the URL when the server answers."""
@@ -48,8 +34,7 @@ def serve(
 ) -> None:
     """Serve one model until SIGTERM, SIGINT or `stop`.
 
-    Reads OLLAMA_KEEP_ALIVE and OLLAMA_CONTEXT_LENGTH, and on purpose not OLLAMA_HOST: that
-    may name every interface of the machine.
+    What Ollama reads from environment variables is read here too; see `environment`.
 
     Args:
         host: a loopback address, or localhost.
@@ -70,24 +55,26 @@ def serve(
     stop = stop or threading.Event()
     with listener, _signals(stop):
         threading.Thread(target=listener.serve_forever, daemon=True).start()
-        ready(listener.url)
-        while not stop.wait(3600):  # with a limit, or Windows delivers no Ctrl-C
-            pass
-        listener.shutdown()
-    if not listener.residence.close(_WAIT_FOR_REQUESTS_S):
-        # The engine does not survive an ordinary exit while it computes.
-        logging.shutdown()
-        os._exit(0)
+        try:
+            ready(listener.url)
+            while not stop.wait(3600):  # with a limit, or Windows delivers no Ctrl-C
+                pass
+        finally:
+            listener.residence.close()
+            listener.shutdown()
 
 
 def _listener(host: str, port: int, model_path: pathlib.Path | None) -> Listener:
-    _give_memory_back()
     address = _loopback_address(host)
     version = _engine_version()
-    keep_alive, num_ctx = _defaults(os.environ)
+    environment = read_environment(os.environ)
     model = read_model(pathlib.Path(model_path) if model_path else installed_weights())
-    residence = Residence(lambda settings: Engine(model.path, settings), keep_alive)
-    answerer = Answerer(model, residence, num_ctx)
+    residence = Residence(
+        lambda settings: Engine(model.path, settings),
+        environment.keep_alive,
+        environment.longest_queue,
+    )
+    answerer = Answerer(model, residence, environment)
     try:
         return Listener((address, port), model, residence, answerer, version)
     except (OSError, OverflowError) as error:
@@ -106,7 +93,7 @@ def stop_at_end_of_input(stop: threading.Event, log: pathlib.Path | None) -> Non
 
     def wait() -> None:
         try:
-            while sys.stdin.buffer.read(1):
+            while os.read(0, 4096):  # sys.stdin would hold a lock when the program ends
                 pass
         finally:
             if log is not None:
@@ -115,16 +102,6 @@ def stop_at_end_of_input(stop: threading.Event, log: pathlib.Path | None) -> Non
             stop.set()
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-def _give_memory_back() -> None:
-    """One heap for all threads, where the C library is glibc.
-
-    Else each reload leaves holes in the heaps of other threads, and ten of them cost 150 MB.
-    """
-    if sys.platform == "linux":
-        with contextlib.suppress(AttributeError, OSError):
-            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def _loopback_address(host: str) -> str:
@@ -141,27 +118,6 @@ def _engine_version() -> str:
         return f"xllamacpp {importlib.metadata.version('xllamacpp')}"
     except importlib.metadata.PackageNotFoundError as error:
         raise EngineMissing(str(error)) from error
-
-
-def _defaults(environ: Mapping[str, str]) -> tuple[float, int]:
-    """Seconds a model stays loaded, and tokens of its window, where a request does not say."""
-    name = "OLLAMA_KEEP_ALIVE"
-    try:
-        text = environ.get(name, "").strip()
-        keep_alive = _KEEP_ALIVE_S if not text else _keep_alive(text)
-        name = "OLLAMA_CONTEXT_LENGTH"
-        num_ctx = int(environ.get(name, "").strip() or DEFAULT_NUM_CTX)
-    except (ValueError, RequestRefused) as error:
-        raise VariableUnusable(name, environ[name]) from error
-    return keep_alive, num_ctx if num_ctx > 0 else DEFAULT_NUM_CTX
-
-
-def _keep_alive(text: str) -> float:
-    """Unlike in a request, a bare number in the variable is allowed and means seconds."""
-    try:
-        return keep_alive_seconds(int(text))
-    except ValueError:
-        return FOREVER if parse_duration(text) < 0 else parse_duration(text)
 
 
 class _signals:  # noqa: N801  # reads as a with-statement's subject

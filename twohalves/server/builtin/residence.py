@@ -1,23 +1,25 @@
 """Who is loaded, for whom, and until when.
 
-One engine at most. Requests with the same settings share it and queue inside it; a request
-with others waits until it is idle and loads it anew. All are served in order of arrival, so
-that nobody waits for ever.
+One engine at most. Requests with the same settings share it: as many as it has slots are
+computed at once, the others wait inside it. A request with other settings waits until it is
+idle and loads it anew. All are served in order of arrival, so that nobody waits for ever.
 """
 
 from __future__ import annotations
 
 import collections
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from twohalves.errors import RequestRefused
-from twohalves.server.builtin.engine import Completion, Engine, EngineSettings
+from twohalves.server.builtin.engine import Engine, EngineSettings
 
-_LONGEST_QUEUE = 512
+_BUSY = "server busy, please try again.  maximum pending requests exceeded"
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,22 +36,27 @@ class Residence:
     """Holds the engine, loads and unloads it."""
 
     def __init__(
-        self, start: Callable[[EngineSettings], Engine], default_keep_alive: float
+        self,
+        start: Callable[[EngineSettings], Engine],
+        default_keep_alive: float,
+        longest_queue: int,
     ) -> None:
         """Begin with nothing loaded.
 
         Args:
-            start: loads an engine.
+            start: begins to load an engine.
             default_keep_alive: seconds that a model stays when the request does not say.
+            longest_queue: how many requests may wait; the next one is refused.
         """
         self._start = start
         self._keep_alive = self._default_keep_alive = default_keep_alive
+        self._longest_queue = longest_queue
         self._changed = threading.Condition()
         self._queue: collections.deque[object] = collections.deque()
         self._engine: Engine | None = None
-        self._broken = False
+        self._is_ready = False
+        self._is_closed = False
         self._users = 0
-        self._running: set[Completion] = set()
         self._expires_at_ns = 0
         self._timer: threading.Timer | None = None
 
@@ -62,36 +69,29 @@ class Residence:
             keep_alive: seconds to stay loaded afterwards; None = the default.
 
         Raises:
-            RequestRefused: 503, too many are waiting.
+            RequestRefused: 503, too many are waiting, or the server is ending.
             WeightsUnreadable: it cannot be loaded.
+            EngineBroke: it ended while it was loaded.
         """
-        engine = self._enter(settings)
+        engine, is_new = self._enter(settings)
         try:
+            if is_new:
+                self._load(engine)
             yield engine
         finally:
             self._leave(self._default_keep_alive if keep_alive is None else keep_alive)
 
-    @contextlib.contextmanager
-    def running(self, completion: Completion) -> Iterator[Completion]:
-        """Remember a completion while it runs, so that `close` can end it."""
+    def give_up(self, engine: Engine) -> None:
+        """End an engine whose answer broke off; the next request loads it anew."""
         with self._changed:
-            self._running.add(completion)
-        try:
-            yield completion
-        finally:
-            with self._changed:
-                self._running.discard(completion)
-            completion.close()
-
-    def mark_broken(self) -> None:
-        """Load anew before the next request."""
-        with self._changed:
-            self._broken = True
+            if self._engine is engine:
+                engine.close()
+                self._drop()
 
     def resident(self) -> Resident | None:
         """What is loaded now; None = nothing."""
         with self._changed:
-            if self._engine is None:
+            if self._engine is None or not self._is_ready:
                 return None
             expires = self._expires_at_ns if not self._users else self._expiry(self._keep_alive)
             return Resident(settings=self._engine.settings, expires_at_ns=expires)
@@ -103,43 +103,52 @@ class Residence:
             if not self._users:
                 self._drop()
 
-    def close(self, wait_s: float) -> bool:
-        """End what runs and unload.
-
-        Args:
-            wait_s: longest wait for what runs, in seconds.
-
-        Returns:
-            False if something still runs; the engine is then still loaded.
-        """
+    def close(self) -> None:
+        """Unload for good: what runs or loads is cut off, who waits is refused."""
         with self._changed:
-            for completion in self._running:
-                completion.abort()
-            idle = self._changed.wait_for(lambda: not self._users, wait_s)
-            if idle:
-                self._drop()
-            return idle
+            self._is_closed = True
+            self._drop()
+            self._changed.notify_all()
 
-    def _enter(self, settings: EngineSettings) -> Engine:
+    def _enter(self, settings: EngineSettings) -> tuple[Engine, bool]:
+        """The engine, and whether it must be loaded first."""
         ticket = object()
         with self._changed:
-            if len(self._queue) >= _LONGEST_QUEUE:
-                text = "server busy, please try again.  maximum pending requests exceeded"
-                raise RequestRefused(503, text)
+            in_engine = max(0, self._users - settings.setup.slots)
+            if len(self._queue) + in_engine >= self._longest_queue:
+                raise RequestRefused(503, _BUSY)
             self._queue.append(ticket)
             try:
-                self._changed.wait_for(
-                    lambda: self._queue[0] is ticket and (self._serves(settings) or not self._users)
-                )
+                self._changed.wait_for(lambda: self._is_closed or self._is_next(ticket, settings))
+                if self._is_closed:
+                    raise RequestRefused(503, "the server is ending")
                 self._stop_timer()
-                if self._engine is None or not self._serves(settings):
+                engine = self._engine if self._serves(settings) else None
+                is_new = engine is None
+                if engine is None:
                     self._drop()
-                    self._engine = self._start(settings)
+                    engine = self._engine = self._start(settings)
                 self._users += 1
-                return self._engine
+                return engine, is_new
             finally:
                 self._queue.remove(ticket)
                 self._changed.notify_all()
+
+    def _is_next(self, ticket: object, settings: EngineSettings) -> bool:
+        return self._queue[0] is ticket and (self._serves(settings) or not self._users)
+
+    def _serves(self, settings: EngineSettings) -> bool:
+        engine = self._engine
+        if engine is None or not self._is_ready:
+            return False
+        return engine.exit_code is None and engine.settings == settings
+
+    def _load(self, engine: Engine) -> None:
+        # without the lock: others may ask meanwhile what is loaded, or end the server
+        engine.await_ready()
+        with self._changed:
+            self._is_ready = self._engine is engine
+            self._changed.notify_all()
 
     def _leave(self, keep_alive: float) -> None:
         with self._changed:
@@ -149,11 +158,8 @@ class Residence:
                 self._arm()
             self._changed.notify_all()
 
-    def _serves(self, settings: EngineSettings) -> bool:
-        return self._engine is not None and not self._broken and self._engine.settings == settings
-
     def _arm(self) -> None:
-        if self._keep_alive <= 0 or self._broken:
+        if self._keep_alive <= 0 or not self._is_ready:
             self._drop()
             return
         self._expires_at_ns = self._expiry(self._keep_alive)
@@ -171,10 +177,13 @@ class Residence:
 
     def _drop(self) -> None:
         self._stop_timer()
-        if self._engine is not None:
-            self._engine.close()
-        self._engine = None
-        self._broken = False
+        engine, self._engine = self._engine, None
+        if engine is None:
+            return
+        if self._is_ready and engine.exit_code is not None:
+            _log.error("the engine broke off (exit code %s); it is loaded anew", engine.exit_code)
+        self._is_ready = False
+        engine.close()
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
