@@ -6,6 +6,7 @@ import ipywidgets as widgets
 from IPython.display import Markdown, display
 
 from twohalves import measure
+from twohalves.lab import keeping
 from twohalves.measure import Book, Progress
 from twohalves.measure.book import run_line
 from twohalves.measure.notes import notes
@@ -30,6 +31,8 @@ def prefill_decode(book: Book, *, profile: str = "quick", again: bool = False) -
     display(Markdown(f"> **Rows** — run {run.id} ({replayed}): {run_line(run.session)}."))
     for note in notes(run):
         display(Markdown(f"> **Note** — {note}"))
+    if bar.shown:
+        keeping.offer(book, run)
     return run
 
 
@@ -40,12 +43,13 @@ class _Bar:
         self._bar = widgets.IntProgress(min=0, layout={"width": "24em"})
         self._said = widgets.HTML()
         self._box = widgets.HBox([self._bar, self._said])
-        self._shown = False
+        self.shown = False
+        """Whether anything was measured."""
 
     def show(self, progress: Progress) -> None:
-        if not self._shown:
+        if not self.shown:
             display(self._box)
-            self._shown = True
+            self.shown = True
         self._bar.max, self._bar.value = progress.total, progress.done
         self._said.value = str(progress)
 
