@@ -112,7 +112,8 @@ def test_a_killed_parent_takes_it_along(tmp_path):
     program = (
         "import importlib, pathlib, sys, time; from twohalves.server import find;"
         "find(environ={'TWOHALVES_SERVER': 'builtin'});"
-        "child = importlib.import_module('twohalves.server.child')._children[0];"
+        "shared = importlib.import_module('twohalves.server.child')._shared[0];"
+        "child = shared.stopper.__self__;"
         "note = str(child.process.pid) + ' ' + str(child.log);"
         "pathlib.Path(sys.argv[1]).write_text(note, encoding='utf-8');"
         "time.sleep(600)"
@@ -262,10 +263,10 @@ def test_a_model_that_stops_short_is_an_error_for_the_client(tmp_path):
 
 def test_a_child_is_started_once_and_stops(monkeypatch):
     """Who asks again gets the same one; its log is not left behind."""
-    monkeypatch.setattr(starting, "_children", [])
+    monkeypatch.setattr(starting, "_shared", [])
     with find(environ={"TWOHALVES_SERVER": "builtin"}) as server:
         again = find(environ={"TWOHALVES_SERVER": "builtin"})
-        child = starting._children[0]
+        child = starting._shared[0].stopper.__self__
         assert (again, server.started, server.kind) == (server, True, "builtin")
         assert httpx.get(server.url, trust_env=False).text.startswith("Two Halves")
 
@@ -275,11 +276,19 @@ def test_a_child_is_started_once_and_stops(monkeypatch):
         assert another.url != server.url
 
 
-def test_a_child_that_does_not_come_up_shows_its_last_lines(monkeypatch):
-    """What it said stands in the error."""
-    monkeypatch.setattr(starting, "_children", [])
+def test_a_child_that_does_not_come_up_shows_its_last_lines(tmp_path):
+    """What it said stands in the error, and its log is not left behind."""
+    path = tmp_path / "empty.gguf"
+    path.write_bytes(b"")
+    with pytest.raises(errors.BuiltinFailed, match="is not a GGUF model file"):
+        starting.start_builtin(os.environ, path)
+
+
+def test_a_variable_that_means_nothing_starts_nothing(monkeypatch):
+    """Named before a process is made."""
+    monkeypatch.setattr(starting, "_shared", [])
     monkeypatch.setenv("OLLAMA_KEEP_ALIVE", "soon")
-    with pytest.raises(errors.BuiltinFailed, match="OLLAMA_KEEP_ALIVE is set to 'soon'"):
+    with pytest.raises(errors.VariableUnusable, match="OLLAMA_KEEP_ALIVE is set to 'soon'"):
         find(environ={"TWOHALVES_SERVER": "builtin"})
 
 
@@ -293,7 +302,7 @@ def test_no_wheel_for_this_system(monkeypatch, missing, kind):
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == missing else real(name)
     )
-    monkeypatch.setattr(starting, "_children", [])
+    monkeypatch.setattr(starting, "_shared", [])
     with pytest.raises(kind) as caught:
         find(environ={"TWOHALVES_SERVER": "builtin"})
 

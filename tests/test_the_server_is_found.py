@@ -23,7 +23,7 @@ def ollama():
 @pytest.fixture
 def _no_child(monkeypatch):
     started = Server(url="http://127.0.0.1:1", kind="builtin", version="x", started=True)
-    monkeypatch.setattr(finding, "start_child", lambda: started)
+    monkeypatch.setattr(finding, "shared_builtin", lambda: started)
 
 
 @pytest.fixture

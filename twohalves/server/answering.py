@@ -42,6 +42,8 @@ class Server:
     """What a reader should know about how it was found: a sentence each."""
     stopper: Callable[[], None] | None = field(default=None, repr=False, compare=False)
     """Stops it; None = not ours to stop."""
+    lives: Callable[[], bool] | None = field(default=None, repr=False, compare=False)
+    """Tells whether its process runs; None = not ours to know."""
 
     def settings_as_facts(self) -> dict[str, int | str | bool]:
         """Slots, KV type, flash attention and host cache, for JSON.
@@ -55,6 +57,11 @@ class Server:
             name: "auto" if value is None else value
             for name, value in asdict(self.settings).items()
         }
+
+    @property
+    def is_alive(self) -> bool:
+        """False if we started it and its process has ended."""
+        return self.lives is None or self.lives()
 
     def stop(self) -> None:
         """Stop the server if we started it; else do nothing."""

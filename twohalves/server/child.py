@@ -1,8 +1,8 @@
-"""The built-in server as a child process of this one.
+"""Servers as child processes of this one, each with its log.
 
-It runs in a process group of its own, so that Ctrl-C reaches the measurement and not the
-server, and stops when its standard input ends: when this program is gone, however it went.
-What it prints goes to a log file, never to the reader's terminal.
+They run in a process group of their own, so that Ctrl-C reaches the measurement and not the
+server, and stop when their standard input ends: when this program is gone, however it went.
+What they print goes to a log file, never to the reader's terminal.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Mapping
 
 from twohalves.errors import BuiltinFailed, EngineMissing
-from twohalves.server.answering import Server, Started
+from twohalves.server.answering import Server
+from twohalves.server.builtin.environment import read_environment
 from twohalves.server.builtin.listener import VERSION
 from twohalves.server.builtin.weights import installed_weights
 
@@ -28,58 +30,67 @@ _ENGINE = "xllamacpp"
 _START_S = 120.0
 _STOP_S = 8.0
 _LAST_LINES = 12
-_SETTINGS = Started(slots=1, kv_type="f16", flash_attention=None, host_cache_mib=0)
 
 
-class _Child:
-    """One child process and its log."""
+class Child:
+    """One child process: a Python program of ours that ends with its standard input."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: list[str], environ: Mapping[str, str]) -> None:
+        """Start it.
+
+        Args:
+            program: arguments for this Python; `--log FILE` is added, a file that the program
+                removes when its standard input has ended.
+            environ: its environment variables.
+        """
         handle, log = tempfile.mkstemp(prefix="twohalves-server-", suffix=".log")
         self.log = pathlib.Path(log)
-        self.url = ""
-        path = os.pathsep.join(filter(None, [str(_PROJECT), os.environ.get("PYTHONPATH")]))
-        command = ["-X", "utf8", "-m", "twohalves.server.builtin"]
+        path = os.pathsep.join(filter(None, [str(_PROJECT), environ.get("PYTHONPATH")]))
         try:
             self.process = subprocess.Popen(
-                [sys.executable, *command, "--stop-at-end-of-input", "--log", log],
+                [sys.executable, "-X", "utf8", *program, "--log", log],
                 stdin=subprocess.PIPE,
                 stdout=handle,
                 stderr=subprocess.STDOUT,
                 cwd=_PROJECT,
-                env=os.environ | {"PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"},
+                env={**environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"},
                 creationflags=_creation_flags(),
                 start_new_session=True,
             )
         finally:
             os.close(handle)
+        atexit.register(self.stop)
 
     @property
     def is_alive(self) -> bool:
+        """True while its process runs."""
         return self.process.poll() is None
 
-    def await_ready(self) -> None:
-        """Wait until it listens, and note where.
+    def await_url(self, look: Callable[[Child], str]) -> str:
+        """Wait until it answers.
+
+        Args:
+            look: the URL where it answers by now, or "".
 
         Raises:
-            BuiltinFailed: it ended, or took too long.
+            BuiltinFailed: it ended, or took too long; with the last lines of its log.
         """
         end = time.monotonic() + _START_S
         while time.monotonic() < end:
-            ended = not self.is_alive
-            for line in self._lines():
-                if line.startswith("ready http"):
-                    self.url = line.removeprefix("ready ")
-                    return
-            if ended:
+            was_alive = self.is_alive
+            url = look(self)
+            if url:
+                return url
+            if not was_alive:
                 break
             time.sleep(0.05)
-        last_lines = "\n".join(self._lines()[-_LAST_LINES:]) or "(it said nothing)"
+        last_lines = "\n".join(self.lines()[-_LAST_LINES:]) or "(it said nothing)"
         self.stop()
         raise BuiltinFailed(last_lines)
 
     def stop(self) -> None:
-        """End it: politely, then firmly."""
+        """End it: politely, then firmly. Once it has ended, this does nothing."""
+        atexit.unregister(self.stop)
         if self.process.stdin is not None:
             with contextlib.suppress(OSError):
                 self.process.stdin.close()
@@ -93,43 +104,63 @@ class _Child:
                 continue
         self.log.unlink(missing_ok=True)
 
-    def _lines(self) -> list[str]:
-        # the last line may still be on its way
+    def lines(self) -> list[str]:
+        """What it has printed, without a line that may still be on its way."""
         text = self.log.read_text(encoding="utf-8", errors="replace")
         return text.rpartition("\n")[0].splitlines()
 
 
-_lock = threading.Lock()
-_children: list[_Child] = []
-"""At most one: whoever asks again is given the same server."""
+def start_builtin(environ: Mapping[str, str], model_path: pathlib.Path | None = None) -> Server:
+    """Start a built-in server of the caller's own.
 
-
-def start_child() -> Server:
-    """Start the built-in server, or return the one this process has started already.
+    Args:
+        environ: its environment variables; see `builtin.environment`.
+        model_path: a GGUF file; None = the built-in model.
 
     Raises:
         EngineMissing: the engine is not installed here.
-        WeightsMissing: the model is not installed here.
-        BuiltinFailed: it did not come up; with the last lines of its log.
+        WeightsMissing: the built-in model is not installed here.
+        VariableUnusable: one of the variables means nothing.
+        BuiltinFailed: it did not come up.
     """
     if importlib.util.find_spec(_ENGINE) is None:
         raise EngineMissing(_ENGINE)
-    installed_weights()
+    setup = read_environment(environ).setup
+    model = str(model_path or installed_weights())
+    program = ["-m", "twohalves.server.builtin", "--stop-at-end-of-input", "--model", model]
+    child = Child(program, environ)
+    return Server(
+        url=child.await_url(_announced),
+        kind="builtin",
+        version=VERSION,
+        started=True,
+        settings=setup,
+        stopper=child.stop,
+        lives=lambda: child.is_alive,
+    )
+
+
+_lock = threading.Lock()
+_shared: list[Server] = []
+"""At most one: whoever asks again is given the same server."""
+
+
+def shared_builtin() -> Server:
+    """The built-in server of this process, started at the first call or after it has ended.
+
+    Raises:
+        TwoHalvesError: as `start_builtin`.
+    """
     with _lock:
-        _children[:] = [child for child in _children if child.is_alive]
-        if not _children:
-            child = _Child()
-            atexit.register(child.stop)
-            child.await_ready()
-            _children.append(child)
-        return Server(
-            url=_children[0].url,
-            kind="builtin",
-            version=VERSION,
-            started=True,
-            settings=_SETTINGS,
-            stopper=_children[0].stop,
-        )
+        _shared[:] = [server for server in _shared if server.is_alive]
+        if not _shared:
+            _shared.append(start_builtin(os.environ))
+        return _shared[0]
+
+
+def _announced(child: Child) -> str:
+    ready = (line for line in child.lines() if line.startswith("ready http"))
+    return next(ready, "").removeprefix("ready ")
 
 
 def _creation_flags() -> int:

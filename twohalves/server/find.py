@@ -20,7 +20,7 @@ from twohalves.errors import (
     VariableUnusable,
 )
 from twohalves.server.answering import Kind, Server
-from twohalves.server.child import start_child
+from twohalves.server.child import shared_builtin
 from twohalves.server.endpoint import Endpoint, parse_endpoint
 from twohalves.server.loopback import is_loopback
 from twohalves.server.variables import proxy_for
@@ -81,7 +81,7 @@ def _chosen(choice: str, named_by: str) -> Endpoint:
 def _start(usual: Endpoint, *, allowed: bool) -> Server:
     if not allowed:
         raise NoServer(usual.url)
-    return start_child()
+    return shared_builtin()
 
 
 def _only_ollama(server: Server) -> Server:
