@@ -1,6 +1,6 @@
 # Aliases only: every verb is `python3 -m twohalves VERB`, also where there is no make.
 PYTHON ?= python3
-VERBS := site edition measure serve lab preview test address clean
+VERBS := site edition measure serve lab doctor preview test address clean
 
 .PHONY: help $(VERBS)
 

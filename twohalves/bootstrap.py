@@ -108,7 +108,7 @@ class Environment:
             InstallFailed: Pip, or venv, ended with an error.
         """
         if not self.inside():
-            reason = self._broken()
+            reason = self.broken()
             if reason is not None:
                 self._create(reason)
         self.install(READERS)
@@ -180,11 +180,11 @@ class Environment:
         fixed = {"VIRTUAL_ENV": str(self.folder), "PYTHONUTF8": "1", "PIP_USER": "0"}
         return {**kept, "PATH": path, **fixed}
 
-    def _broken(self) -> str | None:
-        """Why there is no usable environment; None = there is one."""
+    def broken(self, patience_s: float = 60) -> str | None:
+        """Why there is no usable environment; "" = there is none at all, None = it is usable."""
         if not self.folder.exists():
             return ""
-        probe = self._ask_python()
+        probe = self._ask_python(patience_s)
         if probe is None:
             return "its Python does not run"
         prefix, version, _, has_pip = probe
@@ -197,10 +197,10 @@ class Environment:
             return f"its packages are not for its Python {version}"
         return None
 
-    def _ask_python(self) -> tuple[str, str, str, bool] | None:
+    def _ask_python(self, patience_s: float = 60) -> tuple[str, str, str, bool] | None:
         command = [str(self.python), "-I", "-c", PROBE]
         try:
-            answer = subprocess.run(command, capture_output=True, timeout=60, check=True)
+            answer = subprocess.run(command, capture_output=True, timeout=patience_s, check=True)
             *paths, version, has_pip = json.loads(answer.stdout)
             prefix, packages = (os.fsdecode(bytes.fromhex(path)) for path in paths)
         except (OSError, subprocess.SubprocessError, ValueError):

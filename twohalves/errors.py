@@ -5,10 +5,10 @@
         RunUnreadable, RunMissing, RunHasNoRows, CannotKeep, CannotAppend, RunBusy
       measuring
         UnknownName, Interrupted, CannotResume, NoValidAnswer, PrefillNotTimed,
-        WindowTooShort, NotInThisRun
+        WindowTooShort, NotInThisRun, ServerGone, ServerShared, AnotherAnswers
       the command line and the environment
         WordsLeft, PythonWithoutVenv, FolderNotWritable, DiskFull, InstallFailed,
-        SiteMissing, PortTaken
+        MachineNotReady, SiteMissing, PortTaken
       a notebook's kernel
         KernelTooOld, KernelLacks, KernelInstallFailed, KernelMustRestart, AddressUnusable
       the site
@@ -22,7 +22,8 @@
       finding a server, and talking to it
         EndpointMalformed, ServerUnreachable, HostUnknown, ProxyUnreachable,
         VariablesNotUnderstood, NotOllama, ProxyAnswered, NoServer, BuiltinFailed,
-        ServerRefused, ServerBusy, ServerBroke, ServerSilent, AnswerUnreadable,
+        OllamaMissing, NotAgreed, DoesNotFit, ServerRefused, ServerBusy, ServerBroke,
+        ServerSilent, AnswerUnreadable,
         NoModelInstalled, SeveralModels, ModelMissing, NotBuiltIn, CannotPull
 
 A subclass takes facts and builds two texts itself: ``what`` happened and the ``next_step``
@@ -55,6 +56,10 @@ class TwoHalvesError(Exception):
 def _bare(reason: str) -> str:
     """What somebody else said, to end a sentence of ours."""
     return reason.rstrip().rstrip(".")
+
+
+def _and(words: tuple[str, ...]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 # Runs: what was kept, and what cannot be kept or read.
@@ -178,16 +183,59 @@ class CannotResume(TwoHalvesError):
 class NoValidAnswer(TwoHalvesError):
     """A request came back invalid each time it was asked."""
 
-    def __init__(self, condition: str, attempts: int, flags: str) -> None:
-        super().__init__(condition, attempts, flags)
+    def __init__(self, condition: str, attempts: int, flags: str, reason: str = "") -> None:
+        super().__init__(condition, attempts, flags, reason)
+        last = f" The last one: {_bare(reason)}." if reason else ""
         self.what = (
             f"The request of {condition} prompt tokens came back invalid {attempts} times "
-            f"({flags})."
+            f"({flags}).{last}"
         )
         self.next_step = (
             "The rows are kept with their flags. Try another model: "
             "TWOHALVES_MODEL=NAME python3 -m twohalves measure"
         )
+
+
+class ServerGone(TwoHalvesError, ConnectionError):
+    """The server went away in the middle of a run and did not come back."""
+
+    def __init__(self, url: str, waited_s: int, reason: str, command: str) -> None:
+        super().__init__(url, waited_s, reason, command)
+        self.what = (
+            f"The server at {url} went away and did not come back within {waited_s} s: "
+            f"{_bare(reason)}. Every row so far is kept."
+        )
+        self.next_step = f"Start it again, then go on with the run: `{command}`"
+        self._facts = (url, waited_s, reason, command)  # an OSError keeps two arguments only
+
+    def __reduce__(self) -> tuple[type[ServerGone], tuple[object, ...]]:
+        return type(self), self._facts
+
+
+class ServerShared(TwoHalvesError):
+    """Another program makes the server load the model anew again and again."""
+
+    def __init__(self, url: str, model: str, windows: tuple[int, ...], command: str) -> None:
+        super().__init__(url, model, windows, command)
+        listed = ", ".join(f"{window:,}" for window in windows)
+        seen = f" (seen: {listed} tokens)" if windows else ""
+        self.what = (
+            f"Another program uses the server at {url} with another window{seen} or another "
+            f"model: {model} had to be loaded anew for each request. Every row so far is kept."
+        )
+        self.next_step = f"Stop that program (`ollama ps` shows what is loaded), then `{command}`"
+
+
+class AnotherAnswers(TwoHalvesError):
+    """The server or the model is no longer the one that a run was begun with."""
+
+    def __init__(self, run_id: str, begun_with: str, now: str) -> None:
+        super().__init__(run_id, begun_with, now)
+        self.what = (
+            f"The run {run_id} was begun with {begun_with}, and now {now} answers: rows of the two "
+            "must not mix, so the run stopped. Every row so far is kept."
+        )
+        self.next_step = "Begin a new run: `python3 -m twohalves measure`."
 
 
 class PrefillNotTimed(TwoHalvesError):
@@ -300,6 +348,17 @@ class InstallFailed(TwoHalvesError):
             cause,
             "Give the same command again; if it fails again, `python3 -m twohalves clean --venv` "
             "starts from nothing. The whole log is .venv/install.log.",
+        )
+
+
+class MachineNotReady(TwoHalvesError):
+    """The doctor found something without which nothing can be measured."""
+
+    def __init__(self, checks: tuple[str, ...]) -> None:
+        super().__init__(checks)
+        self.what = f"Nothing can be measured here yet: the doctor says FAIL of {_and(checks)}."
+        self.next_step = (
+            "Do what stands after “Next” above; `python3 -m twohalves doctor` looks again at once."
         )
 
 
@@ -785,6 +844,45 @@ class BuiltinFailed(TwoHalvesError):
         self.next_step = (
             "`python3 -m twohalves serve` starts it in sight; or install Ollama "
             "(https://ollama.com/download) and `ollama pull llama3.2:3b`."
+        )
+
+
+class OllamaMissing(TwoHalvesError):
+    """A private Ollama was asked for, and its program is not on the path."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.what = "There is no program `ollama` on this system's path."
+        self.next_step = (
+            "Install Ollama (https://ollama.com/download); or use the built-in server: "
+            '`start(program="builtin")`.'
+        )
+
+
+class NotAgreed(TwoHalvesError):
+    """A second Ollama is started only for a reader who wants it."""
+
+    def __init__(self, program: str, slots: int, kv_type: str) -> None:
+        super().__init__(program, slots, kv_type)
+        self.what = (
+            f"This starts a second Ollama ({program}) with {slots} "
+            f"{'slot' if slots == 1 else 'slots'} and a {kv_type} cache. It takes memory until "
+            "it is stopped."
+        )
+        self.next_step = "If you want that, call it again with `agreed=True`."
+
+
+class DoesNotFit(TwoHalvesError):
+    """Weights and caches would not fit into the memory that is free."""
+
+    def __init__(self, model: str, needed: int, free: int) -> None:
+        super().__init__(model, needed, free)
+        self.what = (
+            f"{model} with the caches asked for takes about {needed / 2**30:.1f} GiB, and "
+            f"{free / 2**30:.1f} GiB are free."
+        )
+        self.next_step = (
+            "Ask for fewer slots, a smaller window or a smaller `kv_type`; or close other programs."
         )
 
 

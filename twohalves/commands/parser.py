@@ -16,13 +16,14 @@ VERBS = {
     "measure": "ask the server, time the answers, keep the rows in data/runs/",
     "serve": "run the built-in server",
     "lab": "open the notebooks in JupyterLab",
+    "doctor": "look at this machine and say what is missing, with the next command",
     "preview": "show _site/ in the browser",
     "test": "run the tests and the notebooks; further arguments go to pytest",
     "address": "write the project's address from pyproject.toml into the notebooks",
     "clean": "remove what can be made again; never a run",
 }
 
-ALONE = frozenset({"address", "clean"})
+ALONE = frozenset({"address", "clean", "doctor"})
 """Verbs that need nothing installed."""
 
 
@@ -49,6 +50,10 @@ class Options(argparse.Namespace):
     """edition: id of the run to promote; None = render what is stored."""
     venv: bool
     """clean: remove .venv too."""
+    json: bool
+    """doctor: for programs."""
+    page: bool
+    """doctor: print the page of troubles instead."""
     pytest: list[str]
     """test: arguments for pytest, as given."""
 
@@ -121,6 +126,10 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     )
     verbs["edition"].add_argument(
         "--run", metavar="ID", help="re-execute in replay of this run first and store the outputs"
+    )
+    verbs["doctor"].add_argument("--json", action="store_true", help="the same for programs")
+    verbs["doctor"].add_argument(
+        "--page", action="store_true", help="print the source of the page of troubles instead"
     )
     verbs["clean"].add_argument("--venv", action="store_true", help="remove .venv too")
     verbs["test"].usage = "python3 -m twohalves test [pytest's arguments]"

@@ -11,6 +11,7 @@ from twohalves.commands.exits import Exit
 from twohalves.commands.measure import Line, tell
 from twohalves.commands.model import pick
 from twohalves.commands.parser import Options
+from twohalves.errors import MachineNotReady
 from twohalves.measure import live, measure
 from twohalves.measure.book import kept_run, run_line
 from twohalves.measure.replay import RECORD_VARIABLE
@@ -27,11 +28,13 @@ def run(_: Options) -> Exit:
     if fixed:
         return _build(named(fixed))
     engine.provide()
+    _see_doctor()
     with find() as server:
         book = live(server, os.environ.get("TWOHALVES_MODEL"), choice=pick)
         terminal.step(book.says)
         if book.facts is not None:
-            terminal.step(doctor.line(server, book.facts))
+            name = f"{server.kind} {server.version or '(version unknown)'}"
+            terminal.step(doctor.line(name, book.model, book.facts.context_length))
         shown = kept_run(book)
         if shown is None:
             with Line() as line:
@@ -42,6 +45,20 @@ def run(_: Options) -> Exit:
             return _build(shown)
         finally:
             del os.environ[RECORD_VARIABLE]
+
+
+def _see_doctor() -> None:
+    """Say what the doctor finds amiss, and go no further where nothing can be measured.
+
+    Raises:
+        MachineNotReady: with the names of the checks that failed.
+    """
+    examined = doctor.examine()
+    for line in doctor.lines(doctor.troubled(examined)):
+        terminal.note(line)
+    failed = doctor.blocking(examined)
+    if failed:
+        raise MachineNotReady(failed)
 
 
 def _build(shown: Run) -> Exit:

@@ -10,9 +10,10 @@ from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import Markdown, display
 
+from twohalves import doctor
 from twohalves.errors import NoModelInstalled, SeveralModels, TwoHalvesError
 from twohalves.measure import Book, open_book
-from twohalves.server import Server, find, pull, translated
+from twohalves.server import ModelFacts, Server, find, pull, translated
 from twohalves.server.official import ollama
 
 RECOMMENDED = "llama3.2:3b"
@@ -39,7 +40,22 @@ def ready() -> Book:
     if book.server is not None:
         _explain_errors(book.server)
     display(Markdown(f"> **Who answers** — {book.says}"))
+    if book.server is not None and book.facts is not None:
+        display(Markdown(_doctor(book.server, book.facts)))
     return book
+
+
+def _doctor(server: Server, model: ModelFacts) -> str:
+    """One line on this machine; below it only what is amiss."""
+    asked = {"TWOHALVES_SERVER": server.url, "TWOHALVES_MODEL": model.name}
+    examined = doctor.examine(doctor.Here(environ={**os.environ, **asked}))
+    name = f"{server.kind} {server.version or '(version unknown)'}"
+    said = [f"> {doctor.line(name, model.name, model.context_length)}"]
+    for each in doctor.troubled(examined):
+        finding = each.finding
+        step = finding.next_step(doctor.this_system())
+        said.append(f"> **{finding.status.upper()}** {each.check.name}: {finding.says}. {step}")
+    return "\n>\n".join(said)
 
 
 def _explain_errors(server: Server) -> None:

@@ -1,0 +1,132 @@
+"""The page of troubles, made from the table of checks and from the errors' own texts.
+
+What people paste into a search is the message they see, so the messages stand there as text.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+from twohalves import errors
+from twohalves.doctor.examine import CHECK_BROKE, NO_ANSWER
+from twohalves.doctor.findings import Trouble
+from twohalves.doctor.table import CHECKS
+from twohalves.errors import TwoHalvesError
+
+_HEAD = """\
+---
+title: "When something does not work"
+---
+
+`python3 -m twohalves doctor` looks at everything below in three seconds, also before anything is
+installed, and says for each point OK, WARN or FAIL with the next command (on Windows:
+`py -m twohalves doctor`). Here is all that it can say, with the messages that lead to it: search
+this page for a piece of yours.
+
+FAIL means that measuring, or making the pages, cannot work; WARN that it works, slower or with
+something missing; WAIT that something before it has to be there first. With `--json` the same
+comes for programs; the exit code is 1 with a FAIL, else 0. Commands for Windows are for PowerShell.
+"""
+_ERRORS = """\
+## Messages of this book
+
+What the program itself says when it stops, and what to do. Words in capitals stand for what
+differs from case to case.
+"""
+_FACTS = {"int": 1, "float": 1.0, "bool": True}
+_STATUS = {"status": 503, "free_mb": 100, "needed_mb": 1000, "port": 11434}
+_SHOWN = (
+    errors.PythonWithoutVenv,
+    errors.FolderNotWritable,
+    errors.DiskFull,
+    errors.InstallFailed,
+    errors.CannotKeep,
+    errors.PortTaken,
+    errors.WeightsMissing,
+    errors.WeightsUnreadable,
+    errors.EngineMissing,
+    errors.EngineBroke,
+    errors.BuiltinFailed,
+    errors.EndpointMalformed,
+    errors.VariableUnusable,
+    errors.VariablesNotUnderstood,
+    errors.ServerUnreachable,
+    errors.HostUnknown,
+    errors.ProxyUnreachable,
+    errors.ProxyAnswered,
+    errors.NotOllama,
+    errors.NoServer,
+    errors.ServerRefused,
+    errors.ServerBusy,
+    errors.ServerBroke,
+    errors.ServerSilent,
+    errors.AnswerUnreadable,
+    errors.NoModelInstalled,
+    errors.SeveralModels,
+    errors.ModelMissing,
+    errors.NotBuiltIn,
+    errors.CannotPull,
+    errors.PrefillNotTimed,
+    errors.WindowTooShort,
+    errors.NoValidAnswer,
+    errors.RunUnreadable,
+    errors.RunMissing,
+    errors.CannotResume,
+)
+"""Errors of disk, installation, engine, server, model and runs: those that a reader can meet."""
+
+
+def page() -> str:
+    """The whole page in Markdown that both renderers read."""
+    parts = [_HEAD]
+    told: set[str] = set()
+    for check in CHECKS:
+        parts.append(f"## {check.name.capitalize()}\n\n{check.about}\n")
+        for trouble in check.troubles:
+            if trouble.title in told:
+                parts.append(f"See also “{trouble.title}”.\n")
+            else:
+                parts.append(_trouble(trouble))
+            told.add(trouble.title)
+    parts.append("## The doctor itself\n\nWhat keeps it from an answer.\n")
+    parts += [_trouble(NO_ANSWER), _trouble(CHECK_BROKE)]
+    return "\n".join([*parts, _ERRORS, *_messages()])
+
+
+def _trouble(trouble: Trouble) -> str:
+    symptoms = "\n".join(f"- `{symptom}`" for symptom in trouble.symptoms)
+    systems = {"Linux": "linux", "macOS": "macos", "Windows": "windows"}
+    steps = {name: trouble.next_step(system) for name, system in systems.items()}
+    if len(set(steps.values())) == 1:
+        steps = {"On every system": steps["Linux"]}
+    listed = "\n".join(f"- {name}: {step}" for name, step in steps.items())
+    return (
+        f"### {trouble.title}\n\nYou see:\n\n{symptoms}\n\n{trouble.meaning}\n\n"
+        f"What to do:\n\n{listed}\n"
+    )
+
+
+def _messages() -> Iterator[str]:
+    for kind in _SHOWN:
+        error = _example(kind)
+        title = (inspect.getdoc(kind) or kind.__name__).splitlines()[0].rstrip(".")
+        what = " ".join(error.what.split())
+        yield f"### {title}\n\n> {what}\n\nWhat to do: {error.next_step}\n"
+
+
+def _example(kind: type[TwoHalvesError]) -> TwoHalvesError:
+    """An error of a kind, with the names of its facts in place of the facts."""
+    wanted = list(inspect.signature(kind.__init__).parameters.values())[1:]
+    facts = [_fact(each) for each in wanted if each.default is inspect.Parameter.empty]
+    return kind(*facts)
+
+
+def _fact(parameter: inspect.Parameter) -> object:
+    word = parameter.name.upper()
+    kind = str(parameter.annotation).partition("[")[0]
+    if parameter.name == "likely":
+        return ""
+    if kind == "tuple":
+        return (word.removesuffix("S"),)
+    return _STATUS.get(parameter.name, _FACTS.get(kind, word))
