@@ -6,12 +6,20 @@ import dataclasses
 import datetime
 import gc
 import hashlib
+import re
 from http import HTTPStatus
 from typing import Any
 
-from twohalves.errors import TwoHalvesError
+from twohalves.errors import (
+    AnswerUnreadable,
+    ServerBroke,
+    ServerBusy,
+    ServerRefused,
+    ServerSilent,
+    TwoHalvesError,
+)
 from twohalves.measure.transport import Exchange, RecordingTransport
-from twohalves.runs.schema import Timing
+from twohalves.runs.schema import COUNTERS, Timing
 from twohalves.server import Server, translated
 from twohalves.server.official import ollama
 
@@ -19,15 +27,8 @@ KEEP_ALIVE = "30m"
 OPTIONS: dict[str, Any] = {"temperature": 0, "seed": 1}
 """Same in every request, so that nothing reloads the model or changes the sampling."""
 
-_COUNTERS = (
-    "prompt_eval_count",
-    "prompt_eval_cached_count",
-    "prompt_eval_duration",
-    "eval_count",
-    "eval_duration",
-    "load_duration",
-    "total_duration",
-)
+_TOO_LONG = re.compile("exceeds the .*context")  # Ollama, and llama.cpp behind it, word it so
+_FAILURES = (AnswerUnreadable, ServerBroke, ServerBusy, ServerSilent)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,10 @@ class Answered:
     """Counters and clocks."""
     record: dict[str, Any]
     """The last record as received; {"error": ...} when the request failed."""
+    failure: TwoHalvesError | None = None
+    """Why the answer did not come to its end; None = it did."""
+    noticed: tuple[str, ...] = ()
+    """Flags that only the exchange itself can tell."""
 
 
 def ask(
@@ -58,19 +63,29 @@ def ask(
         prompt: sent raw, without a template, and streamed.
         began_ns: the clock at the beginning of the run.
 
+    Returns:
+        What came. A request that the server took and did not answer to the end is worth a row,
+        too: it says why in `failure`.
+
     Raises:
-        TwoHalvesError: the server could not be asked at all, or refused the request.
+        TwoHalvesError: nobody took the request, or it was refused for what it asks.
     """
     started_at = datetime.datetime.now().astimezone().isoformat(timespec="milliseconds")
     failed = _send(client, server, row, prompt)
+    too_long = isinstance(failed, ServerRefused) and bool(_TOO_LONG.search(failed.args[2]))
     exchange = transport.newest()
-    if failed is not None and not _began(exchange):
+    if failed is not None and not (too_long or _taken(failed, exchange)):
         raise failed
     row = dataclasses.replace(row, started_at=started_at, prompt_hash=digest(prompt))
     answered = read_exchange(row, exchange, began_ns)
     if failed is None:
         return answered
-    return dataclasses.replace(answered, record=answered.record | {"error": failed.what})
+    return dataclasses.replace(
+        answered,
+        record=answered.record | {"error": failed.what},
+        failure=None if too_long else failed,
+        noticed=("refused",) if too_long else (),
+    )
 
 
 def _send(client: ollama.Client, server: Server, row: Timing, prompt: str) -> TwoHalvesError | None:
@@ -100,10 +115,13 @@ def read_exchange(row: Timing, exchange: Exchange, began_ns: int) -> Answered:
     last = records[-1][1] if records else {}
     texts = [(clock, record) for clock, record in records if _has_text(record)]
     final = last if last.get("done") is True else {}
-    counters = {name: _count(final.get(name)) for name in _COUNTERS}
+    counters = {name: _count(final.get(name)) for name in COUNTERS}
     first, end = (texts[0], texts[-1]) if texts else ((None, {}), (None, {}))
     return Answered(
         record=last,
+        noticed=("only_thinking",)
+        if texts and not any(r.get("response") for _, r in texts)
+        else (),
         row=dataclasses.replace(
             row,
             **counters,  # type: ignore[arg-type]  # every counter is int or None
@@ -125,9 +143,12 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
 
-def _began(exchange: Exchange) -> bool:
-    """True when an answer had begun to arrive: what came is worth a row, however it ended."""
-    return exchange.status == HTTPStatus.OK and bool(exchange.pieces)
+def _taken(failed: TwoHalvesError, exchange: Exchange) -> bool:
+    """True when the server took a request and failed at it, not when it refused what it asks."""
+    if isinstance(failed, ServerRefused):
+        return failed.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    begun = exchange.status == HTTPStatus.OK and bool(exchange.pieces)
+    return begun or isinstance(failed, _FAILURES)
 
 
 def _has_text(record: dict[str, Any]) -> bool:

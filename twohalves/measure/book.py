@@ -18,12 +18,14 @@ from twohalves.errors import CannotResume
 from twohalves.measure.profiles import EXPERIMENT, profile
 from twohalves.measure.progress import Report, silent
 from twohalves.measure.replay import RECORD_VARIABLE, ReplayTransport
-from twohalves.measure.session import begin, carry_out, new_folder
+from twohalves.measure.session import begin, new_folder
+from twohalves.measure.work import carry_out
 from twohalves.places import RUNS
 from twohalves.runs import (
     Run,
     Whose,
     belongs_to,
+    claim_server,
     fixed_run,
     machine,
     named,
@@ -142,30 +144,37 @@ def measure(
 
     Raises:
         UnknownName: no such profile.
+        RunBusy: another process measures with this server, or adds to this run.
         CannotResume: the folder holds a run that is finished, or somebody else's.
         TwoHalvesError: see `begin` and `carry_out`.
     """
     chosen = profile(profile_name)
     server, model = _live_parts(book)
     reader = whose(book)
-    if folder is None:
-        begun = unfinished(reader, EXPERIMENT, profile_name, book.runs)
-        folder = book.runs / begun["run_id"] if begun else new_folder(book.runs, chosen, book.model)
-    if (folder / "session.json").exists():
-        _check_resumable(folder, reader, profile_name)
-    else:
-        begin(server, model, chosen, folder, predictions.kept(book.runs))
-    return carry_out(server, folder, chosen, report)
+    with claim_server(server.url) as claim:
+        if folder is None:
+            begun = unfinished(reader, EXPERIMENT, profile_name, book.runs, version=server.version)
+            name = begun["run_id"] if begun else None
+            folder = book.runs / name if name else new_folder(book.runs, chosen, book.model)
+        claim.tell(str(folder))
+        if (folder / "session.json").exists():
+            _check_resumable(folder, reader, profile_name, server)
+        else:
+            begin(server, model, chosen, folder, predictions.kept(book.runs))
+        return carry_out(server, folder, chosen, report)
 
 
-def _check_resumable(folder: pathlib.Path, reader: Whose, profile_name: str) -> None:
+def _check_resumable(
+    folder: pathlib.Path, reader: Whose, profile_name: str, server: Server
+) -> None:
     """Refuse to add rows to a run that another server, model, machine or plan began."""
     session = session_file.read(folder)
     if session["status"] != "unfinished":
         raise CannotResume(folder.name, "it is finished")
     if session["profile"] != profile_name:
         raise CannotResume(folder.name, f"it was begun with --profile {session['profile']}")
-    if not belongs_to(session, reader):
+    same_version = session["server"]["version"] == server.version
+    if not (belongs_to(session, reader) and same_version):
         raise CannotResume(folder.name, f"it was begun with {run_line(session)}")
 
 

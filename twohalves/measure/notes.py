@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
-from twohalves.runs import Run
+from twohalves.runs import Run, Timing
 from twohalves.runs.choose import SAMPLE
+from twohalves.runs.session import Session
+from twohalves.runs.validity import INFORMATIVE, INVALID
 
 BUSY = 0.5
 """Runnable programs per core from which a machine counts as busy."""
@@ -20,11 +24,8 @@ def notes(run: Run) -> tuple[str, ...]:
             "until you have measured yourself."
         )
     said += _counting(run.session.get("counters", {}))
-    invalid = [row for row in run.timings if not row.valid and row.role != "warmup"]
-    if invalid:
-        flags = sorted({flag for row in invalid for flag in row.flags.split(";")})
-        answers = "1 answer was" if len(invalid) == 1 else f"{len(invalid)} answers were"
-        said.append(f"{answers} invalid and left out: {', '.join(flags)}.")
+    said += _flagged(run.timings)
+    said += interruptions(run.session)
     if without := missing_lengths(run):
         said.append(f"No valid row was had at {_listed(without)} tokens.")
     if skipped := run.session["skipped_lengths"]:
@@ -64,6 +65,52 @@ def _counting(counters: dict[str, Any]) -> list[str]:
             "prompts look slower than they are."
         )
     return said
+
+
+def _flagged(rows: Iterable[Timing]) -> list[str]:
+    """What was noticed on answers, each flag with its meaning and how often."""
+    asked = [row for row in rows if row.role != "warmup"]
+    said = []
+    invalid = [row for row in asked if not row.valid]
+    if invalid:
+        answers = "1 answer was" if len(invalid) == 1 else f"{len(invalid)} answers were"
+        said.append(f"{answers} invalid and left out: {_counted(invalid, INVALID)}.")
+    noticed = [row for row in asked if row.valid and row.flags]
+    if noticed:
+        answers = "1 answer counts" if len(noticed) == 1 else f"{len(noticed)} answers count"
+        said.append(f"{answers} although something was noticed: {_counted(noticed, INFORMATIVE)}.")
+    return said
+
+
+def _counted(rows: Iterable[Timing], meanings: dict[str, str]) -> str:
+    found = Counter(flag for row in rows for flag in row.flags.split(";"))
+    return ", ".join(
+        f"{flag} ({count}: {meanings[flag]})" if flag in meanings else f"{flag} ({count})"
+        for flag, count in sorted(found.items())
+    )
+
+
+def interruptions(session: Session) -> list[str]:
+    """What happened between and during the requests of a run, a sentence a kind."""
+    noticed = session.get("noticed", [])
+    counts = Counter(str(each.get("kind")) for each in noticed)
+    sentences = {
+        "resumed": "The run was stopped and gone on with",
+        "server_lost": "The server went away and came back",
+        "other_window": "Another program loaded the model with another window",
+        "unloaded": "The model was found unloaded",
+        "slept": "The machine slept",
+        "clock_set": "The system's clock was set, which no duration depends on,",
+    }
+    return [
+        f"{sentence} {_times(counts[kind])} while it was measured."
+        for kind, sentence in sentences.items()
+        if counts[kind]
+    ]
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def missing_lengths(run: Run) -> list[int]:

@@ -24,10 +24,14 @@ class Progress:
     """Requests planned."""
     seconds_left: float | None
     """Estimate of the time left; None before anything is known."""
+    waiting: str = ""
+    """What is waited for, in words; empty while the run goes on."""
 
     def __str__(self) -> str:
         """In words, with the time left where it is known."""
         said = f"{self.done} of {self.total} requests"
+        if self.waiting:
+            return f"{said}, {self.waiting}"
         left = self.seconds_left
         return said if left is None else f"{said}, about {left:.0f} s left"
 

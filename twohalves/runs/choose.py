@@ -70,15 +70,29 @@ def readers_run(whose: Whose, experiment: str, folder: pathlib.Path = RUNS) -> R
 
 
 def unfinished(
-    whose: Whose, experiment: str, profile: str, folder: pathlib.Path = RUNS
+    whose: Whose,
+    experiment: str,
+    profile: str,
+    folder: pathlib.Path = RUNS,
+    *,
+    version: str | None = None,
 ) -> Session | None:
-    """The newest unfinished session of this reader for the same plan, or None."""
+    """The newest unfinished session of this reader for the same plan, or None.
+
+    Args:
+        whose: machine, server and model.
+        experiment: what it measures.
+        profile: how much.
+        folder: folder of the runs.
+        version: the server's; a run begun with another one is not gone on with. None = any.
+    """
     found = [
         session
         for session in _sessions(folder)
         if session["status"] == "unfinished"
         and session["experiments"] == [experiment]
         and session["profile"] == profile
+        and version in {None, session["server"]["version"]}
         and belongs_to(session, whose)
     ]
     return found[-1] if found else None
@@ -110,6 +124,20 @@ def unreadable(folder: pathlib.Path = RUNS) -> tuple[RunUnreadable, ...]:
     return tuple(found)
 
 
+def latest_number(folder: pathlib.Path = RUNS) -> int:
+    """The highest number that a run of the folder carries; 0 for none.
+
+    Runs are numbered in the order they are begun, because a clock may be set back.
+    """
+    return max((_order(session)[0] for session in _sessions(folder)), default=0)
+
+
+def _order(session: Session) -> tuple[int, str]:
+    """Sorts runs by their beginning; those without a number are older than all with one."""
+    number = session.get("number")
+    return (number if isinstance(number, int) else 0), str(session["started_at"])
+
+
 def _sessions(folder: pathlib.Path) -> list[Session]:
     """The readable sessions but for samples, oldest first; a broken one hides no other."""
     sessions = []
@@ -120,4 +148,4 @@ def _sessions(folder: pathlib.Path) -> list[Session]:
             sessions.append(read(folder / run_id) | {"run_id": run_id})
         except RunUnreadable:
             continue
-    return sorted(sessions, key=lambda session: str(session["started_at"]))
+    return sorted(sessions, key=_order)
