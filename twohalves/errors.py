@@ -217,7 +217,7 @@ class ServerShared(TwoHalvesError):
 
     def __init__(self, url: str, model: str, windows: tuple[int, ...], command: str) -> None:
         super().__init__(url, model, windows, command)
-        listed = ", ".join(f"{window:,}" for window in windows)
+        listed = ", ".join(str(window) for window in windows)
         seen = f" (seen: {listed} tokens)" if windows else ""
         self.what = (
             f"Another program uses the server at {url} with another window{seen} or another "

@@ -61,6 +61,11 @@ def begin(
         "load_average": {"before": machine.load_average()},
         "predictions": predictions or {},
     }
+    _make(folder, session)
+    return session
+
+
+def _make(folder: pathlib.Path, session: Session) -> None:
     try:
         folder.mkdir(parents=True)
         session_file.write(folder, session)
@@ -68,7 +73,6 @@ def begin(
         with contextlib.suppress(OSError):
             folder.rmdir()  # an empty folder would only puzzle
         raise CannotKeep(str(folder), error.strerror or str(error)) from error
-    return session
 
 
 def _planned(model: ModelFacts, profile: Profile) -> Session:
