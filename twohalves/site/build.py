@@ -11,7 +11,7 @@ from pathlib import Path
 from twohalves.errors import SiteNotWritten, TwoHalvesError
 from twohalves.site.execute import execute, store_outputs
 from twohalves.site.render import Rendered, find_renderer, render
-from twohalves.site.stage import refuse_live, stage
+from twohalves.site.stage import other_kernels, refuse_live, stage
 
 
 def _silent(_: str) -> None:
@@ -62,6 +62,8 @@ def _build(
         if run_id is None:
             refuse_live(notebooks, staging)
         else:
+            for name, kernel in other_kernels(project).items():
+                say(f"notebooks/{name} names the kernel {kernel}; it runs under the book's own")
             for path in notebooks:
                 say(f"Executing notebooks/{path.name} in replay of {run_id}")
                 execute([path], staging, run_id)

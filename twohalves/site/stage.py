@@ -121,25 +121,58 @@ def _copy_notebook(path: Path, staging: Path) -> Path:
     name = f"notebooks/{path.name}"
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        cells = notebook["cells"]
-    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-        raise NotebookUnreadable(name, str(error) or type(error).__name__) from error
-    if not isinstance(cells, list):
-        raise NotebookUnreadable(name, "its cells are not a list")
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise NotebookUnreadable(name, str(error)) from error
+    if lack := _lack(notebook):
+        raise NotebookUnreadable(name, lack)
     plain(notebook)
     target = staging / name
     target.write_text(_as_text(notebook), encoding="utf-8", newline="\n")
     return target
 
 
+def _lack(notebook: object) -> str:
+    """What a notebook must hold and this one does not; "" = nothing."""
+    if not isinstance(notebook, dict):
+        return "it is no JSON object"
+    if not isinstance(notebook.get("cells"), list):
+        return "it has no list under the key “cells”"
+    for number, cell in enumerate(notebook["cells"], start=1):
+        for key in ("cell_type", "source"):
+            if not isinstance(cell, dict) or key not in cell:
+                return f"cell {number} lacks the key “{key}”"
+    return ""
+
+
+def other_kernels(project: Path) -> dict[str, str]:
+    """The kernels that notebooks were saved under, where it was not this project's, by notebook.
+
+    Args:
+        project: the project's folder, whose notebooks have been staged.
+    """
+    found = {}
+    for path in sorted((project / "notebooks").glob("*.ipynb")):
+        metadata = json.loads(path.read_text(encoding="utf-8")).get("metadata") or {}
+        name = (metadata.get("kernelspec") or {}).get("name")
+        if name and name != _KERNEL["name"]:
+            found[path.name] = str(name)
+    return found
+
+
 def plain(notebook: dict[str, Any]) -> None:
-    """Give a notebook this project's kernel and drop what only its last session meant."""
-    metadata = notebook.setdefault("metadata", {})
+    """Give a notebook this project's kernel and drop what only its last session meant.
+
+    Other programs save less: what every cell has here is filled in.
+    """
+    metadata = notebook["metadata"] = notebook.get("metadata") or {}
     metadata.pop("widgets", None)
     metadata["kernelspec"] = dict(_KERNEL)
     metadata["language_info"] = {"name": "python"}
     for cell in notebook["cells"]:
-        cell.get("metadata", {}).pop("execution", None)
+        cell.setdefault("metadata", {}).pop("execution", None)
+        if cell["cell_type"] == "code":
+            cell.setdefault("outputs", [])
+            cell.setdefault("execution_count", None)
 
 
 def _as_text(notebook: dict[str, Any]) -> str:
