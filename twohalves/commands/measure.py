@@ -67,6 +67,7 @@ class Line:
         self._status = terminal.Status("Measuring")
         self._outcome = "stopped"
         self._quarter = 0
+        self._waiting = False
 
     def __enter__(self) -> Line:
         return self
@@ -79,6 +80,8 @@ class Line:
         self._outcome = f"{progress.done} of {progress.total} requests"
         self._status.tick(f"{bar(progress.done, progress.total)} {progress}")
         quarter = 4 * progress.done // progress.total
-        if quarter > self._quarter and not self._status.live and progress.seconds_left:
+        further = quarter > self._quarter and bool(progress.seconds_left)
+        waits = bool(progress.waiting) and not self._waiting
+        if (further or waits) and not self._status.live:
             terminal.note(str(progress))  # a log gets a line now and then
-        self._quarter = quarter
+        self._quarter, self._waiting = quarter, bool(progress.waiting)

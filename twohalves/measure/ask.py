@@ -18,10 +18,10 @@ from twohalves.errors import (
     ServerSilent,
     TwoHalvesError,
 )
-from twohalves.measure.transport import Exchange, RecordingTransport
+from twohalves.measure.connection import Connection
+from twohalves.measure.transport import Exchange
 from twohalves.runs.schema import COUNTERS, Timing
-from twohalves.server import Server, translated
-from twohalves.server.official import ollama
+from twohalves.server import translated
 
 KEEP_ALIVE = "30m"
 OPTIONS: dict[str, Any] = {"temperature": 0, "seed": 1}
@@ -45,20 +45,11 @@ class Answered:
     """Flags that only the exchange itself can tell."""
 
 
-def ask(
-    client: ollama.Client,
-    transport: RecordingTransport,
-    server: Server,
-    row: Timing,
-    prompt: str,
-    began_ns: int,
-) -> Answered:
+def ask(line: Connection, row: Timing, prompt: str, began_ns: int) -> Answered:
     """Send one prompt and read the answer to its end.
 
     Args:
-        client: an official client whose transport is `transport`.
-        transport: keeps what arrives and when.
-        server: named in errors.
+        line: the way to the server.
         row: the request as planned; comes back with counters and clocks.
         prompt: sent raw, without a template, and streamed.
         began_ns: the clock at the beginning of the run.
@@ -71,9 +62,9 @@ def ask(
         TwoHalvesError: nobody took the request, or it was refused for what it asks.
     """
     started_at = datetime.datetime.now().astimezone().isoformat(timespec="milliseconds")
-    failed = _send(client, server, row, prompt)
+    failed = _send(line, row, prompt)
     too_long = isinstance(failed, ServerRefused) and bool(_TOO_LONG.search(failed.args[2]))
-    exchange = transport.newest()
+    exchange = line.transport.newest()
     if failed is not None and not (too_long or _taken(failed, exchange)):
         raise failed
     row = dataclasses.replace(row, started_at=started_at, prompt_hash=digest(prompt))
@@ -88,12 +79,12 @@ def ask(
     )
 
 
-def _send(client: ollama.Client, server: Server, row: Timing, prompt: str) -> TwoHalvesError | None:
+def _send(line: Connection, row: Timing, prompt: str) -> TwoHalvesError | None:
     """Send the request and read the stream to its end; the error, if it did not end well."""
     gc.disable()  # a collection in the timed span would be counted as the server's time
     try:
-        with translated(server):
-            for _ in client.generate(
+        with translated(line.server):
+            for _ in line.client.generate(
                 model=row.model,
                 prompt=prompt,
                 raw=True,

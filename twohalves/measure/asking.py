@@ -62,9 +62,7 @@ class Asker:
         self._nonce = prompt.nonce
         planned = self._planned(request, line, prompt.nonce)
         before = clocks.read()
-        answered = ask(
-            line.client, line.transport, line.server, planned, prompt.text, self.began_ns
-        )
+        answered = ask(line, planned, prompt.text, self.began_ns)
         self.at = clocks.read()
         slept = ["slept"] if clocks.between(before, self.at).slept_s else []
         other = self._other_model(line)

@@ -122,6 +122,8 @@ class _Work:
         while len(tried) < ATTEMPTS and not (tried and "refused" in tried[-1].flags):
             self._look_around(waiting)
             row, reason = self._attempt(request, waiting)
+            if row is None:
+                continue
             tried.append(row)
             if row.valid or (request.role == "warmup" and row.done_reason):
                 self.answered.add(request.seq)
@@ -141,21 +143,22 @@ class _Work:
         if nothing_yet or self._given_up == GIVE_UP_AFTER:
             raise NoValidAnswer(request.condition, len(tried), tried[-1].flags, reason)
 
-    def _attempt(self, request: Planned, waiting: Sequence[Planned]) -> tuple[Timing, str]:
-        """One row, and why it did not come to its end; waits for a server that went away."""
-        for _ in range(ATTEMPTS):
-            try:
-                answered = self._asker.ask(request, self._line)
-            except ServerUnreachable as error:  # nobody took it: there is no row
-                self._await_server(error, waiting)
-                continue
-            if answered.failure is None:
-                self._failures = 0
-                return answered.row, ""
-            self._failures += 1
-            self._await_server(answered.failure, waiting)
-            return answered.row, answered.failure.what
-        raise ServerUnreachable(self._line.server.url, "it comes and goes", "")
+    def _attempt(self, request: Planned, waiting: Sequence[Planned]) -> tuple[Timing | None, str]:
+        """One row, and why it did not come to its end; waits for a server that went away.
+
+        Returns:
+            No row if nobody took the request.
+        """
+        try:
+            answered = self._asker.ask(request, self._line)
+        except ServerUnreachable as error:
+            self._await_server(error, waiting)
+            return None, error.what
+        if answered.failure is None:
+            self._failures = 0
+            return answered.row, ""
+        self._await_server(answered.failure, waiting)
+        return answered.row, answered.failure.what
 
     def _await_server(self, failure: TwoHalvesError, waiting: Sequence[Planned]) -> None:
         """Wait until the server is back, and see that it is the same one.
@@ -163,6 +166,7 @@ class _Work:
         Raises:
             TwoHalvesError: the failure itself, if the server never worked or fails each time.
         """
+        self._failures += 1
         worked = any(row.done_reason for row in self._asker.rows)
         if not worked or self._failures == ATTEMPTS:
             raise failure
@@ -182,6 +186,7 @@ class _Work:
         waited_s = time.monotonic() - began
         self._lost_s += waited_s
         self._is_cold = True
+        self._was_loaded = False
         self._notice("server_lost", reason=failure.what, seconds=round(waited_s, 1))
 
     def _check_same(self, server: Server) -> None:
@@ -203,9 +208,7 @@ class _Work:
         if gap.set_s:
             self._notice("clock_set", seconds=gap.set_s)
         self._look_at_model()
-        for _ in range(ATTEMPTS):
-            if not self._is_cold:
-                break
+        while self._is_cold:  # ends with an answer, or with the failure that comes each time
             self._is_cold = False
             self._attempt(self._warmups[0], waiting)
 
