@@ -16,11 +16,10 @@ from twohalves.bootstrap import TESTS, Environment
 from twohalves.commands import engine
 from twohalves.commands.exits import Exit
 from twohalves.commands.parser import Options
+from twohalves.doctor.programs import BROWSERS
 from twohalves.errors import InstallFailed
 from twohalves.places import NOTEBOOKS, PROJECT
 from twohalves.runs.choose import VARIABLE, newest_sample
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def run(options: Options) -> Exit:

@@ -9,7 +9,7 @@ anything is installed. What does not live here: mending. The doctor changes noth
 from __future__ import annotations
 
 from twohalves.doctor.check import Check, Here
-from twohalves.doctor.examine import DEADLINE_S, Examined, examine
+from twohalves.doctor.examination import DEADLINE_S, Examined, examine
 from twohalves.doctor.findings import Finding, Status, Steps, Trouble, this_system
 from twohalves.doctor.report import as_json, blocking, closing, failed, lines, troubled
 from twohalves.doctor.summary import line

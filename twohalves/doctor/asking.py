@@ -55,6 +55,8 @@ def counters(here: Here) -> CountersFacts:
         found = find(environ=here.environ, start_builtin=False)
     except NoServer:
         found = Server(url="", kind="builtin", version=None)
+    except TwoHalvesError:  # what is wrong stands in the line of the server
+        return CountersFacts(sentence="", is_whole=True)
     meant = meaning(found)
     return CountersFacts(sentence=meant.sentence, is_whole=meant.prefill_is_whole)
 

@@ -9,13 +9,14 @@ import re
 import sys
 from dataclasses import dataclass
 
+from twohalves import hosted
 from twohalves.bootstrap import Environment
 from twohalves.doctor.check import Here
 from twohalves.doctor.findings import Finding, Steps, Trouble, everywhere, fail, ok, warn
 
 NEWEST_REFUSED = (3, 10)
 _PATIENCE_S = 2.5
-_PIN = re.compile(r"([\w.-]+)==([\w.+!-]+)")
+_PIN = re.compile(r"([\w.-]+)[=>]=([\w.+!-]+)")
 
 TOO_OLD = Trouble(
     title="Python is too old, or made for 32 bits",
@@ -90,7 +91,10 @@ PACKAGES_DIFFER = Trouble(
 )
 INCOMPLETE = Trouble(
     title="Files of the project are missing",
-    symptoms=("is missing, so there is no site to build", "No such file or directory: 'data/claims.csv'"),
+    symptoms=(
+        "is missing, so there is no site to build",
+        "No such file or directory: 'data/claims.csv'",
+    ),
     meaning="The copy of the project is incomplete: it was unpacked in part, or something in it "
     "was deleted.",
     steps=everywhere("`git checkout -- {missing}`, or unpack the project again."),
@@ -138,6 +142,8 @@ class VenvFacts:
     """Whether this process runs in it."""
     lacks: str | None
     """Module of the standard library that is needed to make one; None = all are there."""
+    has_packages: bool
+    """Whether this Python has the packages by itself, so that no environment is needed."""
 
 
 def venv(here: Here) -> VenvFacts:
@@ -148,6 +154,7 @@ def venv(here: Here) -> VenvFacts:
         broken=environment.broken(patience_s=_PATIENCE_S),
         is_inside=environment.inside(),
         lacks=lacks[0] if lacks else None,
+        has_packages=_version("ollama") is not None,
     )
 
 
@@ -157,6 +164,8 @@ def judge_venv(facts: VenvFacts) -> Finding:
         return fail(f".venv cannot be used: {facts.broken}", BROKEN_VENV)
     if facts.broken is None:
         return ok(".venv is in use" if facts.is_inside else ".venv is ready")
+    if facts.has_packages:
+        return ok("no .venv; this Python has the packages itself")
     if facts.lacks:
         return fail(f"no .venv yet, and this Python lacks the module {facts.lacks}", NO_VENV_MODULE)
     return ok("no .venv yet: the first verb that needs one makes it")
@@ -172,13 +181,16 @@ class PackagesFacts:
     """Versions by name; None = not installed."""
     is_inside: bool
     """Whether this process runs in .venv."""
+    is_exact: bool
+    """Whether the versions matter: on a hosted machine they are the host's."""
     python: str
     """The interpreter's path."""
 
 
 def packages(here: Here) -> PackagesFacts:
     """Compare the packages of this interpreter with the list."""
-    path = here.project / "requirements.txt"
+    is_exact = hosted.where(here.environ) is None
+    path = here.project / ("requirements.txt" if is_exact else "requirements-hosted.txt")
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     pins = (_PIN.match(line) for line in text.splitlines())
     wanted = {pin[1]: pin[2] for pin in pins if pin}
@@ -186,6 +198,7 @@ def packages(here: Here) -> PackagesFacts:
         wanted=wanted,
         found={name: _version(name) for name in wanted},
         is_inside=Environment(root=here.project).inside(),
+        is_exact=is_exact,
         python=sys.executable or "python3",
     )
 
@@ -205,7 +218,7 @@ def judge_packages(facts: PackagesFacts) -> Finding:
     other = [
         f"{name} {version} (tested: {facts.wanted[name]})"
         for name, version in facts.found.items()
-        if version not in {None, facts.wanted[name]}
+        if facts.is_exact and version not in {None, facts.wanted[name]}
     ]
     total = len(facts.wanted)
     if missing and not facts.is_inside:
@@ -216,4 +229,5 @@ def judge_packages(facts: PackagesFacts) -> Finding:
     if other:
         said = f"{len(other)} of {total} differ: {', '.join(other)}"
         return warn(said, PACKAGES_DIFFER, python=facts.python)
-    return ok(f"all {total} in the versions that were tested")
+    tested = " in the versions that were tested" if facts.is_exact else ", as the host has them"
+    return ok(f"all {total}{tested}")

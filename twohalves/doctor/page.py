@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Iterator
 
 from twohalves import errors
-from twohalves.doctor.examine import CHECK_BROKE, NO_ANSWER
+from twohalves.doctor.examination import CHECK_BROKE, NO_ANSWER
 from twohalves.doctor.findings import Trouble
 from twohalves.doctor.table import CHECKS
 from twohalves.errors import TwoHalvesError

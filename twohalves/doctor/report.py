@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from twohalves.doctor.examine import Examined
+from twohalves.doctor.examination import Examined
 from twohalves.doctor.findings import Status, this_system
 
 SCHEMA = 1

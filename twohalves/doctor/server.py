@@ -12,6 +12,7 @@ from twohalves.doctor.findings import (
     fail,
     ok,
     setting,
+    wait,
     warn,
 )
 from twohalves.doctor.listening import Listener
@@ -149,7 +150,25 @@ OLD_COUNTERS = Trouble(
     ),
 )
 
+VARIABLES = Trouble(
+    title="Proxy or certificate settings with which no connection can be made",
+    symptoms=(
+        "No connection can be made with the settings in",
+        "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed",
+        "FileNotFoundError: SSL_CERT_FILE",
+    ),
+    meaning="A variable names a proxy of a kind that is not passed, or a file of certificates that "
+    "is not there or not readable.",
+    steps=Steps(
+        linux="`env | grep -i -E 'proxy|ssl'` shows them; `unset NAME` takes one away.",
+        macos="`env | grep -i -E 'proxy|ssl'` shows them; `unset NAME` takes one away.",
+        windows="`Get-ChildItem Env: | Where-Object Name -Match 'proxy|ssl'` shows them; "
+        "`Remove-Item Env:NAME` takes one away.",
+    ),
+)
+
 WRONG = {
+    "VariablesNotUnderstood": VARIABLES,
     "ServerUnreachable": NOT_RUNNING,
     "NoServer": NO_ENGINE,
     "HostUnknown": NO_HOST,
@@ -207,13 +226,15 @@ class CountersFacts:
     """What the counters of that server mean."""
 
     sentence: str
-    """For a reader."""
+    """For a reader; "" = there is no server to tell."""
     is_whole: bool
     """Whether a prefill rate can be computed from them."""
 
 
 def judge_counters(facts: CountersFacts) -> Finding:
     """A version whose prefill can be used."""
+    if not facts.sentence:
+        return wait("waits for the server")
     if not facts.is_whole:
         return fail(facts.sentence, OLD_COUNTERS)
     return ok(facts.sentence)

@@ -170,6 +170,7 @@ CHECKS: tuple[Check, ...] = (
             server.ADDRESS,
             server.NO_HOST,
             server.IN_THE_WAY,
+            server.VARIABLES,
             server.SILENT,
             server.OTHERS_SERVER,
             server.OTHER_MACHINE,

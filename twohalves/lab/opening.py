@@ -52,9 +52,9 @@ def _doctor(server: Server, model: ModelFacts) -> str:
     name = f"{server.kind} {server.version or '(version unknown)'}"
     said = [f"> {doctor.line(name, model.name, model.context_length)}"]
     for each in doctor.troubled(examined):
-        finding = each.finding
-        step = finding.next_step(doctor.this_system())
-        said.append(f"> **{finding.status.upper()}** {each.check.name}: {finding.says}. {step}")
+        status, says = each.finding.status.upper(), each.finding.says.rstrip(".")
+        step = each.finding.next_step(doctor.this_system())
+        said.append(f"> **{status}** {each.check.name}: {says}. {step}")
     return "\n>\n".join(said)
 
 
