@@ -19,8 +19,10 @@ from twohalves.doctor import asking, model, server
 
 PROJECT = Path(__file__).resolve().parent.parent
 NAMES = [check.name for check in doctor.CHECKS]
+# with much time, since these tests are about what is found and not about when
 BARE = (
     "import os, runpy, sys; sys.path.insert(0, os.getcwd()); "
+    "from twohalves import doctor; doctor.examine.__kwdefaults__['deadline_s'] = 60; "
     "sys.argv = ['twohalves', 'doctor', *{words!r}]; "
     "runpy.run_module('twohalves', run_name='__main__', alter_sys=True)"
 )
@@ -190,7 +192,7 @@ def test_every_console_can_show_it(folder, encoding, words):
 def test_json_has_one_shape(monkeypatch, capsys):
     """The same keys for every check, whatever it found, and a verdict on top."""
     monkeypatch.setenv("TWOHALVES_SERVER", f"http://127.0.0.1:{unused_port()}")
-    record = json.loads(doctor.as_json(doctor.examine(), "macos"))
+    record = json.loads(doctor.as_json(doctor.examine(deadline_s=60), "macos"))
 
     assert {"schema", "system", "failed", "checks"} == set(record)
     assert (1, "macos", True) == (record["schema"], record["system"], record["failed"])
@@ -286,7 +288,7 @@ def test_a_check_that_breaks_is_a_line_and_no_traceback():
         dataclasses.replace(second, judge=broken),
         doctor.CHECKS[2],
     )
-    found = doctor.examine(checks=checks)
+    found = doctor.examine(checks=checks, deadline_s=60)
 
     for each in found[:2]:
         assert "warn" == each.finding.status
@@ -305,7 +307,7 @@ def test_what_the_server_says_is_told_in_full(monkeypatch):
     }
     with Scripted(ollama_routes({**entry, "show": show}) | {"/api/ps": Answer(body={})}) as running:
         here = doctor.Here(environ={"OLLAMA_HOST": running.url})
-        found = {each.check.name: each.finding for each in doctor.examine(here)}
+        found = {each.check.name: each.finding for each in doctor.examine(here, deadline_s=60)}
 
     assert f"Ollama 0.24.0 at {running.url}" in found["server"].says
     assert "prompt_eval_count" in found["counters"].says
@@ -356,7 +358,7 @@ def test_a_listen_address_is_asked_at_loopback_and_said():
     """OLLAMA_HOST=0.0.0.0:PORT: the server is found, and the variable is a warning."""
     with Scripted(ollama_routes()) as running:
         here = doctor.Here(environ={"OLLAMA_HOST": f"0.0.0.0:{running.port}"})
-        found = {each.check.name: each.finding for each in doctor.examine(here)}
+        found = {each.check.name: each.finding for each in doctor.examine(here, deadline_s=60)}
 
     assert "asked is 127.0.0.1" in found["server"].says
     assert "warn" == found["settings"].status
@@ -370,7 +372,7 @@ def test_a_proxy_does_not_reach_loopback(monkeypatch):
     ):
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
         here = doctor.Here(environ={"OLLAMA_HOST": o.url, "HTTP_PROXY": proxy.url})
-        found = {each.check.name: each.finding for each in doctor.examine(here)}
+        found = {each.check.name: each.finding for each in doctor.examine(here, deadline_s=60)}
 
     assert {"ok"} == {found["server"].status, found["proxy"].status}
     assert [] == proxy.asked

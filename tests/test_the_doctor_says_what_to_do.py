@@ -39,6 +39,7 @@ PACKAGES = installed.PackagesFacts(
     python="/p/.venv/bin/python",
 )
 DISK = disk.DiskFacts(
+    project="/p",
     folder="/p/data/runs",
     is_complete=True,
     error=None,
@@ -138,7 +139,7 @@ CASES = [
         {"error": errno.EROFS, "reason": "Read-only file system"},
         "fail",
         "Read-only",
-        'cp -r "/p/data/runs"',
+        'cp -r "/p" ~',
     ),
     ("disk", DISK, {"error": errno.ENOSPC, "reason": "No space left"}, "fail", "No space", "du -"),
     ("disk", DISK, {"error": errno.EDQUOT, "reason": "Quota exceeded"}, "fail", "Quota", "quota"),

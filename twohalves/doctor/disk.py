@@ -75,6 +75,8 @@ READ_ONLY = Trouble(
 class DiskFacts:
     """Can rows be kept?"""
 
+    project: str
+    """The project's folder."""
     folder: str
     """Where it was tried."""
     is_complete: bool
@@ -100,6 +102,7 @@ def disk(here: Here) -> DiskFacts:
         free = None
     is_installed = (here.project / ".venv").is_dir()
     return DiskFacts(
+        project=str(here.project),
         folder=str(folder),
         is_complete=(here.project / "data").is_dir(),
         error=None if error is None else error.errno or 0,
@@ -128,7 +131,7 @@ def judge_disk(facts: DiskFacts) -> Finding:
         return fail("the folder data is not there", INCOMPLETE, missing="data")
     if facts.error is not None:
         wrong = trouble.get(facts.error, READ_ONLY)
-        return fail(f"{facts.folder} takes no files: {facts.reason}", wrong, folder=facts.folder)
+        return fail(f"{facts.folder} takes no files: {facts.reason}", wrong, folder=facts.project)
     if facts.free_bytes is None:
         return ok("writing works; how much is free is not told")
     free, needed = facts.free_bytes // MB, facts.needed_bytes // MB

@@ -99,7 +99,10 @@ def _gather(
         answers.put((probe, _guarded(probe, here)))
 
     for probe in probes:
-        threading.Thread(target=ask, args=(probe,), daemon=True).start()
+        try:
+            threading.Thread(target=ask, args=(probe,), daemon=True).start()
+        except RuntimeError as error:  # this account may have no more threads
+            answers.put((probe, _Broke(text=str(error))))
     back: dict[Callable[[Here], Any], Any] = {}
     while len(back) < len(probes):
         try:

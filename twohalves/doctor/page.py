@@ -34,47 +34,34 @@ _ERRORS = """\
 What the program itself says when it stops, and what to do. Words in capitals stand for what
 differs from case to case.
 """
-_FACTS = {"int": 1, "float": 1.0, "bool": True}
-_STATUS = {"status": 503, "free_mb": 100, "needed_mb": 1000, "port": 11434}
-_SHOWN = (
-    errors.PythonWithoutVenv,
-    errors.FolderNotWritable,
-    errors.DiskFull,
-    errors.InstallFailed,
-    errors.CannotKeep,
-    errors.PortTaken,
-    errors.WeightsMissing,
-    errors.WeightsUnreadable,
-    errors.EngineMissing,
-    errors.EngineBroke,
-    errors.BuiltinFailed,
-    errors.EndpointMalformed,
-    errors.VariableUnusable,
-    errors.VariablesNotUnderstood,
-    errors.ServerUnreachable,
-    errors.HostUnknown,
-    errors.ProxyUnreachable,
-    errors.ProxyAnswered,
-    errors.NotOllama,
-    errors.NoServer,
-    errors.ServerRefused,
-    errors.ServerBusy,
-    errors.ServerBroke,
-    errors.ServerSilent,
-    errors.AnswerUnreadable,
-    errors.NoModelInstalled,
-    errors.SeveralModels,
-    errors.ModelMissing,
-    errors.NotBuiltIn,
-    errors.CannotPull,
-    errors.PrefillNotTimed,
-    errors.WindowTooShort,
-    errors.NoValidAnswer,
-    errors.RunUnreadable,
-    errors.RunMissing,
-    errors.CannotResume,
+_FACTS = {"int": 3, "float": 3.0, "bool": True}
+_PLAUSIBLE = {
+    "status": 503,
+    "free_mb": 100,
+    "needed_mb": 1000,
+    "port": 11434,
+    "window": 64,
+    "shortest": 192,
+}
+_OF_AUTHORS = frozenset(
+    {
+        errors.TwoHalvesError,
+        # a slip on the command line is answered where it is made
+        errors.UnknownName,
+        errors.WordsLeft,
+        errors.Interrupted,
+        errors.MachineNotReady,
+        errors.RequestRefused,
+        # whoever changes a page or a notebook
+        errors.VariableUnknown,
+        errors.RendererComplained,
+        errors.PageLeftover,
+        errors.PageNeedsNetwork,
+        errors.LinksDead,
+        errors.CalculatorUnusable,
+    }
 )
-"""Errors of disk, installation, engine, server, model and runs: those that a reader can meet."""
+"""Errors that are not for this page."""
 
 
 def page() -> str:
@@ -108,7 +95,10 @@ def _trouble(trouble: Trouble) -> str:
 
 
 def _messages() -> Iterator[str]:
-    for kind in _SHOWN:
+    kinds = (kind for kind in vars(errors).values() if inspect.isclass(kind))
+    for kind in kinds:
+        if not issubclass(kind, TwoHalvesError) or kind in _OF_AUTHORS:
+            continue
         error = _example(kind)
         title = (inspect.getdoc(kind) or kind.__name__).splitlines()[0].rstrip(".")
         what = " ".join(error.what.split())
@@ -129,4 +119,4 @@ def _fact(parameter: inspect.Parameter) -> object:
         return ""
     if kind == "tuple":
         return (word.removesuffix("S"),)
-    return _STATUS.get(parameter.name, _FACTS.get(kind, word))
+    return _PLAUSIBLE.get(parameter.name, _FACTS.get(kind, word))
