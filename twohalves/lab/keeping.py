@@ -17,14 +17,12 @@ from twohalves.runs import Run
 from twohalves.runs.pack import pack
 
 
-def download(run: Run) -> pathlib.Path:
+def download(run: Run) -> None:
     """Offer a run as a zip file: a link, a file beside the notebook, in Colab a download.
 
     The link holds the file itself, so that it works wherever the notebook is shown, also where
-    no widget does, and it is saved with the notebook.
-
-    Returns:
-        The zip file. ``python3 -m zipfile -e FILE data/runs`` makes it a run again.
+    no widget does, and it is saved with the notebook. ``python3 -m zipfile -e FILE data/runs``
+    makes it a run again.
 
     Raises:
         CannotKeep: the notebook's folder cannot be written to.
@@ -38,7 +36,6 @@ def download(run: Run) -> pathlib.Path:
     display(_link(path.name, content), raw=True)
     if "google.colab" in sys.modules:
         importlib.import_module("google.colab.files").download(str(path))
-    return path
 
 
 def offer(book: Book, run: Run) -> None:
