@@ -364,6 +364,34 @@ def test_a_listen_address_is_asked_at_loopback_and_said():
     assert "warn" == found["settings"].status
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("http://localhost", "http://localhost:11434"),
+        ("http://127.0.0.1:{port}/v1", "http://127.0.0.1:{port}"),
+        ("http://127.0.0.1:{port}/api/", "http://127.0.0.1:{port}"),
+    ],
+)
+def test_an_address_that_is_nearly_right_is_corrected(written, meant):
+    """No port, or an ending that belongs to the client."""
+    port = unused_port()
+    here = doctor.Here(environ={"TWOHALVES_SERVER": written.format(port=port)})
+    found = server.judge_server(asking.who_answers(here))
+
+    assert "fail" == found.status
+    assert f"TWOHALVES_SERVER={meant.format(port=port)}`" in found.next_step("linux")
+
+
+@pytest.mark.parametrize("written", ["ftp://x", "http://[", "a b", "http://h:99999", "::::"])
+def test_an_address_that_nobody_can_read_is_said(written):
+    """FAIL with a form that can be read."""
+    here = doctor.Here(environ={"TWOHALVES_SERVER": written})
+    found = server.judge_server(asking.who_answers(here))
+
+    assert "fail" == found.status
+    assert "http://127.0.0.1:11434" in found.next_step("windows")
+
+
 def test_a_proxy_does_not_reach_loopback(monkeypatch):
     """A proxy that answers 503 to everything changes nothing for a server on this machine."""
     with (

@@ -67,6 +67,7 @@ SERVER = server.ServerFacts(
     notes=(),
     error="",
     what="",
+    likely="",
     has_engine=True,
     listener=None,
 )

@@ -12,15 +12,18 @@ from twohalves.doctor.listening import listener
 from twohalves.doctor.machine import memory
 from twohalves.doctor.model import ChosenFacts
 from twohalves.doctor.server import CountersFacts, ServerFacts
-from twohalves.errors import NoServer, SeveralModels, TwoHalvesError
+from twohalves.errors import EndpointMalformed, NoServer, SeveralModels, TwoHalvesError
 from twohalves.measure.plan import skipped
 from twohalves.measure.profiles import NUM_CTX, PROFILES
 from twohalves.server import ModelFacts, Server, choose, facts, find, meaning, models
 from twohalves.server.builtin.weights import installed_weights
+from twohalves.server.endpoint import parse_endpoint
 from twohalves.server.loopback import is_loopback
 from twohalves.server.wire import fetch_json
 
 _ENGINE = "xllamacpp"
+_MISSED = ("ServerUnreachable", "NotOllama")
+"""Errors that an address written wrongly may be the cause of."""
 _NAMES = {"ollama": "Ollama", "builtin": "the built-in server"}
 
 
@@ -33,7 +36,7 @@ def who_answers(here: Here) -> ServerFacts:
     except TwoHalvesError as caught:
         error, what = type(caught).__name__, one_line(caught)
     url = found.url if found else ""
-    parts = urllib.parse.urlsplit(url or tried(here.environ))
+    parts = _host(url or tried(here.environ))
     is_here = is_loopback(parts.hostname)
     name = _NAMES.get(found.kind, "a server that speaks Ollama's protocol") if found else ""
     return ServerFacts(
@@ -44,6 +47,7 @@ def who_answers(here: Here) -> ServerFacts:
         notes=found.notes if found else (),
         error=error,
         what=what,
+        likely=likely(here.environ) if error in _MISSED else "",
         has_engine=has_engine(),
         listener=listener(parts.port, here.root) if found and is_here and parts.port else None,
     )
@@ -112,11 +116,25 @@ def has_engine() -> bool:
 
 
 def tried(environ: Mapping[str, str]) -> str:
-    """What the variables name, made an address well enough to find the host in it."""
+    """What the variables name, as it is written there."""
     named = environ.get("TWOHALVES_SERVER", "").strip()
     if named.lower() in {"", "ollama", "builtin"}:
         named = environ.get("OLLAMA_HOST", "").strip() or "127.0.0.1"
-    return named if "://" in named else f"http://{named}"
+    return named
+
+
+def likely(environ: Mapping[str, str]) -> str:
+    """The address that was probably meant by the one that is named; "" = that one."""
+    with contextlib.suppress(EndpointMalformed):
+        return parse_endpoint(tried(environ), "").likely
+    return ""
+
+
+def _host(named: str) -> urllib.parse.SplitResult:
+    try:
+        return urllib.parse.urlsplit(named if "://" in named else f"http://{named}")
+    except ValueError:  # an address that nobody can read
+        return urllib.parse.urlsplit("")
 
 
 def one_line(error: TwoHalvesError) -> str:

@@ -66,7 +66,8 @@ ADDRESS = Trouble(
     ),
     meaning="http://HOST without a number means port 80, and Ollama has 11434; its address ends "
     "before /api and /v1.",
-    steps=setting("TWOHALVES_SERVER", "http://127.0.0.1:11434"),
+    steps=setting("TWOHALVES_SERVER", "{url}"),
+    example={"url": "http://127.0.0.1:11434"},
 )
 NO_HOST = Trouble(
     title="The server's host is not known",
@@ -198,6 +199,8 @@ class ServerFacts:
     """Name of the error that finding it ended in; "" = none."""
     what: str
     """What that error says, in one line."""
+    likely: str
+    """The address that was probably meant; "" = the one that is written."""
     has_engine: bool
     """Whether the built-in server could be started."""
     listener: Listener | None
@@ -206,12 +209,8 @@ class ServerFacts:
 
 def judge_server(facts: ServerFacts) -> Finding:
     """One's own, on this machine."""
-    if facts.error == "NoServer" and facts.has_engine:
-        return ok("no Ollama answers; the built-in server is installed and is started when needed")
-    if facts.error == "NoServer":
-        return warn("no Ollama answers, and the built-in server is not installed", NO_ENGINE)
     if facts.error:
-        return fail(facts.what, WRONG.get(facts.error, ADDRESS), host=facts.host)
+        return _nobody(facts)
     said = " ".join([f"{facts.name} at {facts.url}{by_whom(facts.listener)}", *facts.notes])
     if not facts.is_here:
         return warn(f"{said}: another machine", OTHER_MACHINE)
@@ -219,6 +218,16 @@ def judge_server(facts: ServerFacts) -> Finding:
     if owner is not None and owner.is_own is False and owner.is_service is False:
         return warn(f"{said}: not yours", OTHERS_SERVER)
     return ok(said)
+
+
+def _nobody(facts: ServerFacts) -> Finding:
+    if facts.error == "NoServer" and facts.has_engine:
+        return ok("no Ollama answers; the built-in server is installed and is started when needed")
+    if facts.error == "NoServer":
+        return warn("no Ollama answers, and the built-in server is not installed", NO_ENGINE)
+    if facts.likely:
+        return fail(facts.what, ADDRESS, url=facts.likely)
+    return fail(facts.what, WRONG.get(facts.error, ADDRESS), host=facts.host)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
