@@ -47,26 +47,22 @@ class EngineSettings:
 class Completion:
     """One running completion: its events in order, and a way to stop it from outside."""
 
-    def __init__(
-        self,
-        connection: http.client.HTTPConnection,
-        wire: socket.socket,
-        response: http.client.HTTPResponse,
-    ) -> None:
+    def __init__(self, connection: http.client.HTTPConnection) -> None:
+        """Of a request that has been sent; nothing has been read yet."""
         self._connection = connection
-        self._socket = wire
-        self._response = response
+        self._socket = connection.sock
         self._is_aborted = False
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The engine's events; the last one has `stop` true.
 
         Raises:
+            RequestRefused: the engine refused the request, with its own words.
             EngineBroke: the engine went away or sent something unreadable.
             ConnectionAbortedError: after `abort`.
         """
         try:
-            yield from _events(self._response)
+            yield from _events(_accepted(self._connection))
         except (OSError, http.client.HTTPException, ValueError) as error:
             if self._is_aborted:
                 raise ConnectionAbortedError from error
@@ -75,14 +71,11 @@ class Completion:
     def abort(self) -> None:
         """End the engine's work; safe from another thread, and when it has ended already."""
         self._is_aborted = True
-        try:
+        with contextlib.suppress(OSError):  # closed already
             self._socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return  # closed already
 
     def close(self) -> None:
         """Give the connection back; the engine then stops what is not finished."""
-        self._response.close()
         self._connection.close()
 
 
@@ -168,20 +161,9 @@ class Engine:
         """Start a completion.
 
         Raises:
-            RequestRefused: the engine refused the request, with its own words.
             EngineBroke: the engine does not answer.
         """
-        connection = self._connect()
-        try:
-            connection.connect()
-            wire = connection.sock
-            response = self._send(connection, "POST", "/completion", body | {"stream": True})
-        except OSError as error:
-            raise EngineBroke(str(error)) from error
-        except BaseException:
-            connection.close()
-            raise
-        return Completion(connection, wire, response)
+        return Completion(self._request("POST", "/completion", body | {"stream": True}))
 
     def close(self) -> None:
         """Unload, also while it loads. What runs is cut off: its readers meet an EngineBroke."""
@@ -191,38 +173,29 @@ class Engine:
             with contextlib.suppress(OSError):
                 pipe.close()
 
-    def _connect(self) -> http.client.HTTPConnection:
-        # one connection a request: pooled ones broke now and then
-        return http.client.HTTPConnection(self._netloc, timeout=_SILENCE_S)
-
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        connection = self._connect()
+        connection = self._request(method, path, body)
         try:
-            record: dict[str, Any] = json.loads(self._send(connection, method, path, body).read())
+            record: dict[str, Any] = json.loads(_accepted(connection).read())
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise EngineBroke(str(error) or type(error).__name__) from error
+            raise EngineBroke(_BROKEN_OFF) from error
         finally:
             connection.close()
         return record
 
-    def _send(
-        self,
-        connection: http.client.HTTPConnection,
-        method: str,
-        path: str,
-        body: dict[str, Any] | None,
-    ) -> http.client.HTTPResponse:
+    def _request(
+        self, method: str, path: str, body: dict[str, Any] | None
+    ) -> http.client.HTTPConnection:
         headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
         content = None if body is None else json.dumps(body).encode("ascii")
+        # one connection a request: pooled ones broke now and then
+        connection = http.client.HTTPConnection(self._netloc, timeout=_SILENCE_S)
         try:
             connection.request(method, path, content, headers)
-            response = connection.getresponse()
-            if response.status == http.client.OK:
-                return response
-            status, refusal = response.status, response.read().decode("utf-8", errors="replace")
-        except (OSError, http.client.HTTPException) as error:
-            raise EngineBroke(str(error) or type(error).__name__) from error
-        raise RequestRefused(status, _message(refusal))
+        except OSError as error:
+            connection.close()
+            raise EngineBroke(_BROKEN_OFF) from error
+        return connection
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -237,6 +210,15 @@ def _start() -> subprocess.Popen[bytes]:
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     return cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+
+
+def _accepted(connection: http.client.HTTPConnection) -> http.client.HTTPResponse:
+    """The response to a request that the engine does not refuse."""
+    response = connection.getresponse()
+    if response.status != http.client.OK:
+        refusal = response.read().decode("utf-8", errors="replace")
+        raise RequestRefused(response.status, _message(refusal))
+    return response
 
 
 def _events(response: http.client.HTTPResponse) -> Iterator[Any]:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from twohalves.errors import EngineBroke, RequestRefused
 from twohalves.server.builtin import replies
+from twohalves.server.builtin.client import Client
 from twohalves.server.builtin.engine import Engine, EngineSettings
 from twohalves.server.builtin.environment import Environment
 from twohalves.server.builtin.model import ServedModel
 from twohalves.server.builtin.options import Options, read_options
 from twohalves.server.builtin.requests import Generate
 from twohalves.server.builtin.residence import Residence
-
-Watch = Callable[[Callable[[], None]], Any]
-"""Given what ends the work, a context manager that does so when the client leaves."""
 
 Records = Generator[dict[str, Any], None, None]
 """The records of one answer."""
@@ -42,13 +40,13 @@ class Answerer:
         self._residence = residence
         self._environment = environment
 
-    def answer(self, asked: Generate, arrived_ns: int, watch: Watch) -> Records:
+    def answer(self, asked: Generate, arrived_ns: int, client: Client) -> Records:
         """The records of the answer; a single one unless it streams.
 
         Args:
             asked: the request.
             arrived_ns: monotonic clock when it came in.
-            watch: ends the work when the client leaves.
+            client: who asks; the work ends when it leaves.
 
         Raises:
             RequestRefused: nothing has been computed.
@@ -63,12 +61,14 @@ class Answerer:
         _refuse_what_is_not_offered(asked)
         options = read_options(asked.options, self._environment.num_ctx)
         settings = self._settings(options)
-        with self._residence.engine(settings, asked.keep_alive) as engine:
+        with self._residence.engine(settings, asked.keep_alive, client) as (engine, waited_ns):
             if not asked.prompt:
                 yield replies.empty(asked.model, "load")
                 return
+            load_ns = time.perf_counter_ns() - arrived_ns - waited_ns
+            clock = replies.Clock(arrived_ns=arrived_ns, load_ns=load_ns)
             try:
-                yield from self._complete(asked, options, engine, arrived_ns, watch)
+                yield from self._complete(asked, options, engine, clock, client)
             except EngineBroke:
                 self._residence.give_up(engine)
                 raise
@@ -83,9 +83,13 @@ class Answerer:
         )
 
     def _complete(
-        self, asked: Generate, options: Options, engine: Engine, arrived_ns: int, watch: Watch
+        self,
+        asked: Generate,
+        options: Options,
+        engine: Engine,
+        clock: replies.Clock,
+        client: Client,
     ) -> Iterator[dict[str, Any]]:
-        load = time.perf_counter_ns() - arrived_ns
         prompt = asked.prompt if asked.raw else self._render(asked, engine)
         if asked.render_only:
             yield replies.rendered(asked.model, prompt)
@@ -96,16 +100,16 @@ class Answerer:
         texts: list[str] = []
         event: dict[str, Any] = {}
         completion = engine.complete(body)
-        with contextlib.closing(completion), watch(completion.abort):
+        with contextlib.closing(completion), client.calls(completion.abort):
             for event in completion:
                 if event["content"]:
                     texts.append(event["content"])
                     if asked.stream:
                         yield replies.piece(asked.model, event["content"])
-        spans = replies.Spans(total=time.perf_counter_ns() - arrived_ns, load=load)
+        spans_ns = (clock.total_ns(), clock.load_ns)
         whole = "".join(texts)
         context = None if asked.raw else engine.tokenize(prompt + whole)
-        yield replies.final(asked.model, "" if asked.stream else whole, event, spans, context)
+        yield replies.final(asked.model, "" if asked.stream else whole, event, spans_ns, context)
 
     def _render(self, asked: Generate, engine: Engine) -> str:
         messages = [{"role": "user", "content": asked.prompt}]

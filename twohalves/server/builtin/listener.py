@@ -5,19 +5,17 @@ from __future__ import annotations
 import contextlib
 import http.server
 import logging
-import select
 import socket
 import socketserver
 import sys
-import threading
 import time
 import urllib.parse
-from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any
 
 from twohalves.errors import EngineBroke, RequestRefused, TwoHalvesError
 from twohalves.server.builtin import replies
+from twohalves.server.builtin.client import Client
 from twohalves.server.builtin.generate import Answerer
 from twohalves.server.builtin.model import ServedModel
 from twohalves.server.builtin.requests import read_fields, read_generate, read_json
@@ -168,8 +166,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _generate(self, body: bytes, arrived_ns: int) -> None:
         asked = read_generate(read_json(body, "GenerateRequest"))
-        records = self.server.answerer.answer(asked, arrived_ns, self._watch)
-        with contextlib.closing(records):
+        with (
+            Client(self.connection) as client,
+            contextlib.closing(self.server.answerer.answer(asked, arrived_ns, client)) as records,
+        ):
             first = next(records)
             if first["done"] or not asked.stream or "_debug_info" in first:
                 self._reply(first)
@@ -247,25 +247,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             raise RequestRefused(413, f"request body too large (limit {_LARGEST_BODY} bytes)")
         return self.rfile.read(int(length))
-
-    @contextlib.contextmanager
-    def _watch(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Call `stop` when the client leaves while the engine is still computing."""
-        mine, wake = socket.socketpair()
-        thread = threading.Thread(target=self._await_leaving, args=(mine, stop), daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            wake.close()
-            thread.join()
-            mine.close()
-
-    def _await_leaving(self, finished: socket.socket, stop: Callable[[], None]) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            readable, _, _ = select.select([self.connection, finished], [], [])
-            if finished not in readable and not self.connection.recv(1, socket.MSG_PEEK):
-                stop()
 
 
 def _is_loopback_origin(origin: str) -> bool:

@@ -13,13 +13,17 @@ _LAST_SECOND = 253_402_300_799
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spans:
-    """What this server's own clock measured, in nanoseconds."""
+class Clock:
+    """What this server's own clock measures, in nanoseconds."""
 
-    total: int
-    """From the request's arrival to its last record."""
-    load: int
-    """From the request's arrival until the engine was ready for it."""
+    arrived_ns: int
+    """When the request came in; monotonic."""
+    load_ns: int
+    """From then until the engine was ready for it, without a wait for a free slot."""
+
+    def total_ns(self) -> int:
+        """From the request's arrival until now."""
+        return time.perf_counter_ns() - self.arrived_ns
 
 
 def encode(record: dict[str, Any]) -> bytes:
@@ -66,7 +70,11 @@ def rendered(model: str, prompt: str) -> dict[str, Any]:
 
 
 def final(
-    model: str, text: str, event: dict[str, Any], spans: Spans, context: list[int] | None
+    model: str,
+    text: str,
+    event: dict[str, Any],
+    spans_ns: tuple[int, int],
+    context: list[int] | None,
 ) -> dict[str, Any]:
     """The last record, with the counters.
 
@@ -74,14 +82,14 @@ def final(
         model: name as asked.
         text: the whole answer, or "" at the end of a stream.
         event: the engine's last event; its `timings` are milliseconds.
-        spans: what this server measured itself.
+        spans_ns: in all, and until the engine was ready.
         context: token ids to go on from; None = not offered.
     """
     timings = event["timings"]
     counters = {
         "context": context,
-        "total_duration": spans.total,
-        "load_duration": spans.load,
+        "total_duration": spans_ns[0],
+        "load_duration": spans_ns[1],
         "prompt_eval_count": timings["cache_n"] + timings["prompt_n"],
         "prompt_eval_cached_count": timings["cache_n"],
         "prompt_eval_duration": _ns(timings["prompt_ms"]),

@@ -1,8 +1,8 @@
 """Who is loaded, for whom, and until when.
 
-One engine at most. Requests with the same settings share it: as many as it has slots are
-computed at once, the others wait inside it. A request with other settings waits until it is
-idle and loads it anew. All are served in order of arrival, so that nobody waits for ever.
+One engine at most. Requests with the same settings share it, as many at once as it has slots;
+a request with other settings waits until it is idle and loads it anew. All are served in order
+of arrival, so that nobody waits for ever.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from twohalves.errors import RequestRefused
+from twohalves.server.builtin.client import Client
 from twohalves.server.builtin.engine import Engine, EngineSettings
 
+_ENDING = "the server is ending"
 _BUSY = "server busy, please try again.  maximum pending requests exceeded"
 _log = logging.getLogger(__name__)
 
@@ -55,29 +58,41 @@ class Residence:
         self._queue: collections.deque[object] = collections.deque()
         self._engine: Engine | None = None
         self._is_ready = False
+        self._ready_ns = 0
         self._is_closed = False
         self._users = 0
         self._expires_at_ns = 0
         self._timer: threading.Timer | None = None
 
     @contextlib.contextmanager
-    def engine(self, settings: EngineSettings, keep_alive: float | None) -> Iterator[Engine]:
-        """The engine with these settings, for the time of one request.
+    def engine(
+        self, settings: EngineSettings, keep_alive: float | None, client: Client
+    ) -> Iterator[tuple[Engine, int]]:
+        """A free slot of an engine with these settings, for the time of one request.
 
         Args:
             settings: what it must be loaded with.
             keep_alive: seconds to stay loaded afterwards; None = the default.
+            client: who asks; one that leaves gives its place in the queue away.
+
+        Yields:
+            The engine, and the nanoseconds for which it was ready and had no slot free.
 
         Raises:
             RequestRefused: 503, too many are waiting, or the server is ending.
             WeightsUnreadable: it cannot be loaded.
             EngineBroke: it ended while it was loaded.
+            ConnectionAbortedError: the client left while it waited.
         """
-        engine, is_new = self._enter(settings)
+        arrived_ns = time.perf_counter_ns()
+        engine, is_new = self._enter(settings, client)
         try:
             if is_new:
                 self._load(engine)
-            yield engine
+            waited_ns = 0
+            if not is_new:
+                waited_ns = time.perf_counter_ns() - max(arrived_ns, self._ready_ns)
+            yield engine, waited_ns
         finally:
             self._leave(self._default_keep_alive if keep_alive is None else keep_alive)
 
@@ -110,32 +125,44 @@ class Residence:
             self._drop()
             self._changed.notify_all()
 
-    def _enter(self, settings: EngineSettings) -> tuple[Engine, bool]:
+    def _enter(self, settings: EngineSettings, client: Client) -> tuple[Engine, bool]:
         """The engine, and whether it must be loaded first."""
         ticket = object()
-        with self._changed:
-            in_engine = max(0, self._users - settings.setup.slots)
-            if len(self._queue) + in_engine >= self._longest_queue:
+        with client.calls(self._look_again), self._changed:
+            if self._queue and len(self._queue) >= self._longest_queue:
                 raise RequestRefused(503, _BUSY)
             self._queue.append(ticket)
             try:
-                self._changed.wait_for(lambda: self._is_closed or self._is_next(ticket, settings))
+                self._changed.wait_for(
+                    lambda: self._is_closed or client.is_gone or self._is_next(ticket, settings)
+                )
+                if client.is_gone:
+                    raise ConnectionAbortedError
                 if self._is_closed:
-                    raise RequestRefused(503, "the server is ending")
-                self._stop_timer()
-                engine = self._engine if self._serves(settings) else None
-                is_new = engine is None
-                if engine is None:
-                    self._drop()
-                    engine = self._engine = self._start(settings)
-                self._users += 1
-                return engine, is_new
+                    raise RequestRefused(503, _ENDING)
+                return self._admit(settings)
             finally:
                 self._queue.remove(ticket)
                 self._changed.notify_all()
 
+    def _admit(self, settings: EngineSettings) -> tuple[Engine, bool]:
+        self._stop_timer()
+        is_new = not self._serves(settings)
+        if is_new:
+            self._drop()
+            self._engine = self._start(settings)
+        self._users += 1
+        return cast("Engine", self._engine), is_new
+
+    def _look_again(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
     def _is_next(self, ticket: object, settings: EngineSettings) -> bool:
-        return self._queue[0] is ticket and (self._serves(settings) or not self._users)
+        if self._queue[0] is not ticket:
+            return False
+        has_slot = self._users < settings.setup.slots
+        return not self._users or (has_slot and self._serves(settings))
 
     def _serves(self, settings: EngineSettings) -> bool:
         engine = self._engine
@@ -148,6 +175,7 @@ class Residence:
         engine.await_ready()
         with self._changed:
             self._is_ready = self._engine is engine
+            self._ready_ns = time.perf_counter_ns()
             self._changed.notify_all()
 
     def _leave(self, keep_alive: float) -> None:
