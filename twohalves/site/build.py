@@ -62,8 +62,8 @@ def _build(
         if run_id is None:
             refuse_live(notebooks, staging)
         else:
-            for name, kernel in other_kernels(project).items():
-                say(f"notebooks/{name} names the kernel {kernel}; it runs under the book's own")
+            for foreign, kernel in other_kernels(project).items():
+                say(f"notebooks/{foreign} names the kernel {kernel}; it runs under the book's own")
             for path in notebooks:
                 say(f"Executing notebooks/{path.name} in replay of {run_id}")
                 execute([path], staging, run_id)
