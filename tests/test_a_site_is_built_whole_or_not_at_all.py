@@ -70,6 +70,7 @@ def test_a_site_is_made_from_sources_that_stay_as_they_are(project):
     assert rendered.pages == (
         "chapters/opening.html",
         "chapters/references.html",
+        "chapters/troubleshooting.html",
         "index.html",
         NOTEBOOK_PAGE,
     )

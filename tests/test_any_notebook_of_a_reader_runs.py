@@ -27,9 +27,6 @@ def project(tmp_path):
     shutil.copytree(PROJECT / "tests" / "fixtures" / "site", folder)
     for name in ("_quarto.yml", "data/worksheet.json"):
         shutil.copyfile(PROJECT / name, folder / name)
-    for page in (PROJECT / "chapters").glob("*.qmd"):  # all that the configuration lists
-        if not (folder / "chapters" / page.name).exists():
-            (folder / "chapters" / page.name).write_text(f"# {page.stem}\n", encoding="utf-8")
     return folder
 
 
