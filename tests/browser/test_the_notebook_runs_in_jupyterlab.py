@@ -39,6 +39,8 @@ def own_run(tmp_path_factory, scripted):
     for name in ("twohalves", "notebooks", "data"):
         unwanted = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "20*", "sample*")
         shutil.copytree(PROJECT / name, folder / name, ignore=unwanted)
+    for path in PROJECT.glob("requirements*.txt"):  # the first cell looks what the kernel lacks
+        shutil.copy(path, folder)
     book = live(find(environ={"TWOHALVES_SERVER": scripted.url}), None, folder / "data" / "runs")
     return folder, measure(book, profile_name="quick")
 
