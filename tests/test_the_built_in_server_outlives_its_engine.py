@@ -4,6 +4,7 @@ import concurrent.futures
 import contextlib
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -48,6 +49,11 @@ def has_ended(process):
     return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
+def is_open(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def loaded(server):
     return httpx.get(f"{server.url}/api/ps", trust_env=False).json()["models"]
 
@@ -86,9 +92,11 @@ def test_a_crash_between_requests_is_not_noticed(server):
     """Nobody asked anything, so nobody is told: the model is loaded again."""
     server.ask(prompt="Hi", options=SHORT)
     engine = server.engine()
+    ports = [each.laddr.port for each in engine.net_connections()]
     engine.kill()
 
-    assert until(lambda: has_ended(engine))
+    assert ports
+    assert until(lambda: not any(map(is_open, ports)))
     assert server.ask(prompt="Hi", options=SHORT).status_code == 200
 
 

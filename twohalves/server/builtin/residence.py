@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import cast
 
 from twohalves.errors import RequestRefused
 from twohalves.server.builtin.client import Client
@@ -100,8 +99,7 @@ class Residence:
         """End an engine whose answer broke off; the next request loads it anew."""
         with self._changed:
             if self._engine is engine:
-                engine.close()
-                self._drop()
+                self._drop(is_broken=True)
 
     def resident(self) -> Resident | None:
         """What is loaded now; None = nothing."""
@@ -147,12 +145,13 @@ class Residence:
 
     def _admit(self, settings: EngineSettings) -> tuple[Engine, bool]:
         self._stop_timer()
-        is_new = not self._serves(settings)
-        if is_new:
+        engine = self._engine if self._serves(settings) else None
+        is_new = engine is None
+        if engine is None:
             self._drop()
-            self._engine = self._start(settings)
+            engine = self._engine = self._start(settings)
         self._users += 1
-        return cast("Engine", self._engine), is_new
+        return engine, is_new
 
     def _look_again(self) -> None:
         with self._changed:
@@ -203,15 +202,16 @@ class Residence:
             if self._timer is timer and not self._users:
                 self._drop()
 
-    def _drop(self) -> None:
+    def _drop(self, *, is_broken: bool = False) -> None:
         self._stop_timer()
         engine, self._engine = self._engine, None
         if engine is None:
             return
-        if self._is_ready and engine.exit_code is not None:
-            _log.error("the engine broke off (exit code %s); it is loaded anew", engine.exit_code)
+        is_broken = is_broken or (self._is_ready and engine.exit_code is not None)
         self._is_ready = False
         engine.close()
+        if is_broken:
+            _log.error("the engine broke off (exit code %s); it is loaded anew", engine.exit_code)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
