@@ -66,7 +66,9 @@ class Asker:
         self.at = clocks.read()
         slept = ["slept"] if clocks.between(before, self.at).slept_s else []
         other = self._other_model(line)
-        found = (*flags(answered.row, self._expected(request)), *answered.noticed, *slept)
+        refused = "refused" in answered.noticed  # then there is no answer to judge
+        judged = () if refused else flags(answered.row, self._expected(request))
+        found = (*judged, *answered.noticed, *slept)
         answered = _flagged(answered, (*found, "other_model") if other else found)
         self._attempts[request.seq] = answered.row.attempt
         self._keeper.keep(answered.row, answered.record)
@@ -75,7 +77,8 @@ class Asker:
             begun = str(self._session["model"]["digest"])
             raise AnotherAnswers(self._folder.name, _model(begun), _model(other))
         counted = answered.row.prompt_eval_count
-        if counted and plausible(counted, request.prompt_tokens):
+        cut = "truncated" in found  # its count tells of the window, not of the tokenizer
+        if counted and not cut and plausible(counted, request.prompt_tokens):
             self._points.append((prompt.units, counted))
         return answered
 

@@ -20,6 +20,7 @@ import urllib.parse
 from typing import Any
 
 from twohalves.errors import CannotKeep, RunBusy
+from twohalves.server.loopback import is_loopback
 
 if sys.platform == "win32":
     import msvcrt
@@ -91,7 +92,8 @@ def claim_server(url: str) -> Claim:
         CannotKeep: the temporary folder cannot be written to.
     """
     parts = urllib.parse.urlsplit(url)
-    name = re.sub(r"[^a-z0-9.]+", "-", f"{parts.hostname}-{parts.port}{parts.path}".lower())
+    host = "this-machine" if is_loopback(parts.hostname) else parts.hostname
+    name = re.sub(r"[^a-z0-9.]+", "-", f"{host}-{parts.port}{parts.path}".lower())
     return Claim(_own_folder() / f"{name.strip('-')}.claimed", f"the server at {url}")
 
 

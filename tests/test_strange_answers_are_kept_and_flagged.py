@@ -1,0 +1,162 @@
+"""What servers really answer beside the usual: kept, flagged with the reason, and gone on from."""
+
+import json
+import time
+
+import httpx
+import pytest
+
+from tests.servers import scripted
+from tests.servers.process import Loading
+from twohalves.errors import NoValidAnswer, ServerSilent
+from twohalves.measure import connection, live, measure, patience
+from twohalves.measure.notes import notes
+from twohalves.runs import derive, listed, load
+from twohalves.runs.frame import frame
+from twohalves.server import find
+
+
+@pytest.fixture(autouse=True)
+def _in_a_hurry(monkeypatch):
+    monkeypatch.setattr(patience, "PAUSE_S", 0.05)
+
+
+@pytest.fixture
+def model():
+    loading = Loading()
+    with scripted.Scripted(loading.routes()) as server:
+        loading.url, loading.server = server.url, server
+        yield loading
+
+
+def _book(model, runs):
+    return live(find(environ={"TWOHALVES_SERVER": model.url}), None, runs)
+
+
+def _without(*names):
+    return lambda final: {name: value for name, value in final.items() if name not in names}
+
+
+ONE_TOKEN = {"eval_count": 1}
+FINALS = {
+    "one token, no eval_duration": (
+        lambda final: _without("eval_duration")(final) | ONE_TOKEN,
+        "too_few_tokens",
+    ),
+    "no part durations": (
+        _without("load_duration", "prompt_eval_duration", "eval_duration"),
+        "no_counters",
+    ),
+    "no counts": (_without("prompt_eval_count", "eval_count"), "no_counters"),
+    "null counts": (
+        lambda final: final | {"prompt_eval_count": None, "eval_count": None},
+        "no_counters",
+    ),
+}
+
+
+@pytest.mark.parametrize("final", FINALS)
+def test_an_answer_without_all_counters_gives_no_rate(model, tmp_path, final):
+    """The row is kept and does not count; no rate of 0, infinity or NaN; the run goes on."""
+    change, flag = FINALS[final]
+    model.faults[9] = change
+    run = measure(_book(model, tmp_path))
+
+    [bad] = [row for row in run.timings if not row.valid]
+    assert flag == bad.flags
+    assert run.session["status"] == "complete"
+    assert derive.decode_rate(bad) is None
+    rates = frame(run)["decode_rate"].dropna()
+    assert rates.between(100, 300).all()
+    text = (run.folder / "timings.csv").read_text(encoding="utf-8").lower()
+    assert not {"nan", "inf", "none"} & set(text.replace("\n", ",").split(","))
+
+
+def test_two_tokens_give_no_absurd_rate(model, tmp_path):
+    """Asked for 32 and given 2: too few, however quick the one step was."""
+    model.faults[9] = lambda final: final | {"eval_count": 2, "eval_duration": 3}
+    run = measure(_book(model, tmp_path))
+
+    assert ["too_few_tokens"] == [row.flags for row in run.timings if not row.valid]
+
+
+def test_thinking_counts_as_the_first_token_and_is_said(model, tmp_path):
+    """An empty frame, then 32 thoughts, no word of an answer: the clock starts at the thoughts."""
+    usual = model.generate
+
+    def thinks(asked):
+        answer = usual(asked)
+        if model.answered != 9:
+            return answer
+        *chunks, final = [json.loads(line) for line in answer.body.splitlines()]
+        thoughts = [each | {"response": "", "thinking": " hm"} for each in chunks]
+        pieces = [(0.005, thoughts[0] | {"thinking": ""}), (0.2, thoughts[0])]
+        return scripted.Answer(chunks=[*pieces, *((0, each) for each in [*thoughts[1:], final])])
+
+    model.server.routes["/api/generate"] = thinks
+    run = measure(_book(model, tmp_path))
+
+    [row] = [row for row in run.timings if row.flags]
+    assert ("only_thinking", True) == (row.flags, row.valid)
+    assert row.first_text_ns - row.first_any_ns > 150_000_000
+    assert 32 == row.n_chunks
+    assert 190 == pytest.approx(derive.decode_rate(row), rel=0.01)
+    assert "only_thinking (1: all tokens went into thinking" in " ".join(notes(run))
+
+
+@pytest.mark.parametrize(("mode", "flag"), [("refuses", "refused"), ("cuts", "truncated")])
+def test_a_window_smaller_than_told_is_recognized(model, tmp_path, mode, flag):
+    """The same long prompt: some models answer 400, others 200 with half of the window counted."""
+    usual = model.generate
+
+    def limited(asked):
+        if len(asked.json["prompt"].split()) < 3000:
+            return usual(asked)
+        if mode == "refuses":
+            text = "the input length exceeds the context length"
+            return scripted.Answer(status=400, body={"error": text})
+        model.faults[model.answered + 1] = lambda final: final | {"prompt_eval_count": 4098}
+        return usual(asked)
+
+    model.version = "0.30.11" if mode == "cuts" else "0.24.0"
+    model.server.routes |= model.routes() | {"/api/generate": limited}
+    run = measure(_book(model, tmp_path))
+
+    bad = [row for row in run.timings if not row.valid]
+    assert {("4247", flag)} == {(row.condition, row.flags) for row in bad}
+    assert len(bad) == (1 if mode == "refuses" else 3)
+    assert run.session["status"] == "complete"
+    assert "No valid row was had at 4,247 tokens." in " ".join(notes(run))
+
+
+def test_a_server_that_takes_a_question_and_never_answers_is_not_waited_for(
+    model, tmp_path, monkeypatch
+):
+    """Each silence ends at the limit and is a row; after three of them the run says so."""
+    monkeypatch.setattr(connection, "SILENCE", httpx.Timeout(0.3))
+    usual = model.generate
+
+    def silent(asked):
+        answer = usual(asked)
+        return answer if model.answered < 9 else scripted.Answer(delay_s=30)
+
+    model.server.routes["/api/generate"] = silent
+    began = time.monotonic()
+    with pytest.raises(ServerSilent, match="went silent"):
+        measure(_book(model, tmp_path))
+
+    assert time.monotonic() - began < 20
+    [name] = listed(tmp_path)
+    lost = [row for row in load(tmp_path / name).timings if not row.valid]
+    assert ["no_answer"] * 3 == [row.flags for row in lost]
+
+
+def test_a_second_process_that_still_answers_warm_is_seen(model, tmp_path):
+    """A cache kept on disk between runs: a text sent once is reported as cached all the same."""
+    for number in range(1, 99):
+        model.faults[number] = lambda final: (
+            final | {"prompt_eval_cached_count": final["prompt_eval_count"] - 1}
+        )
+
+    with pytest.raises(NoValidAnswer, match="cached_prefix"):
+        measure(_book(model, tmp_path))
