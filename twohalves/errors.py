@@ -6,6 +6,8 @@
       measuring
         UnknownName, Interrupted, CannotResume, NoValidAnswer, PrefillNotTimed,
         WindowTooShort, NotInThisRun, ServerGone, ServerShared, AnotherAnswers
+      the arithmetic
+        KvShapeUnknown
       the command line and the environment
         WordsLeft, PythonWithoutVenv, FolderNotWritable, DiskFull, InstallFailed,
         MachineNotReady, SiteMissing, PortTaken
@@ -270,6 +272,24 @@ class NotInThisRun(TwoHalvesError):
         self.what = f"The run {run_id} holds no answer to this request, and replay asks nobody."
         self.next_step = (
             "Put the cell back as it was, or unset TWOHALVES_RUN to ask your own server."
+        )
+
+
+# The arithmetic: what cannot be computed from what is known.
+
+
+class KvShapeUnknown(TwoHalvesError, LookupError):
+    """A model's metadata does not say how large its KV cache is."""
+
+    def __init__(self, architecture: str, keys: tuple[str, ...]) -> None:
+        super().__init__(architecture, keys)
+        self.what = (
+            f"The KV cache of {architecture} cannot be sized: its metadata lacks, or does not "
+            f"explain, {', '.join(keys)}."
+        )
+        self.next_step = (
+            "Size a model that is installed here, such as llama3.2:3b: one that runs in the "
+            "cloud tells neither its layers nor its heads."
         )
 
 

@@ -1,6 +1,29 @@
 """Pure arithmetic in SI units and tokens: no files, no clocks, no plots."""
 
+from twohalves.formulas.gguf_shape import kv_shape
+from twohalves.formulas.kv_cache import (
+    KV_TYPES,
+    KvLayer,
+    KvShape,
+    PerToken,
+    bytes_per_token,
+    cache_bytes,
+)
 from twohalves.formulas.latency import Latency, crude_latency
+from twohalves.formulas.memory import memory_needed
 from twohalves.formulas.rates import decode_steps, rate
 
-__all__ = ["Latency", "crude_latency", "decode_steps", "rate"]
+__all__ = [
+    "KV_TYPES",
+    "KvLayer",
+    "KvShape",
+    "Latency",
+    "PerToken",
+    "bytes_per_token",
+    "cache_bytes",
+    "crude_latency",
+    "decode_steps",
+    "kv_shape",
+    "memory_needed",
+    "rate",
+]

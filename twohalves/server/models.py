@@ -14,6 +14,7 @@ from twohalves.errors import (
     SeveralModels,
     TwoHalvesError,
 )
+from twohalves.formulas import KvShape, kv_shape
 from twohalves.server.answering import Server
 from twohalves.server.wire import fetch_json
 
@@ -112,10 +113,20 @@ class ModelFacts:
     """Tokens that windowed layers see."""
     capabilities: tuple[str, ...]
     """As told, such as completion."""
+    own_keys: dict[str, Any]
+    """All metadata under the architecture's prefix, and the architecture, as told."""
 
     def as_facts(self) -> dict[str, Any]:
         """As a dictionary for JSON, in the order of the fields."""
         return dataclasses.asdict(self)
+
+    def kv_shape(self) -> KvShape:
+        """Which layers keep how much in the KV cache.
+
+        Raises:
+            KvShapeUnknown: the metadata does not say.
+        """
+        return kv_shape(self.own_keys)
 
 
 def models(server: Server) -> tuple[Model, ...]:
@@ -160,6 +171,11 @@ def facts(server: Server, name: str) -> ModelFacts:
         value_length=_whole(info, own + "attention.value_length"),
         sliding_window=_whole(info, own + "attention.sliding_window"),
         capabilities=tuple(shown.get("capabilities") or ()),
+        own_keys={
+            key: value
+            for key, value in info.items()
+            if key == "general.architecture" or key.startswith(own)
+        },
     )
 
 

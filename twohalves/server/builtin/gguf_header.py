@@ -82,11 +82,6 @@ class Header:
         value = self.metadata.get(f"{self.architecture}.{key}")
         return value if isinstance(value, int) else None
 
-    def each_layer(self, key: str) -> list[int] | None:
-        """The same for every layer, where the file lists them; None if it does not."""
-        value = self.metadata.get(f"{self.architecture}.{key}")
-        return value if isinstance(value, list) else None
-
 
 def read_header(path: pathlib.Path) -> Header:
     """Read a GGUF file up to its first tensor.

@@ -153,7 +153,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if resident is None:
             return []
         expires_at = replies.timestamp(resident.expires_at_ns)
-        return [self.server.model.loaded(resident.settings.num_ctx, expires_at)]
+        settings = resident.settings
+        return [self.server.model.loaded(settings.num_ctx, settings.setup, expires_at)]
 
     def _show(self, body: bytes) -> dict[str, Any]:
         given = read_fields(read_json(body, "ShowRequest"), "ShowRequest")

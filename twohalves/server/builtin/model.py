@@ -9,6 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from twohalves.errors import KvShapeUnknown
+from twohalves.formulas import cache_bytes, kv_shape
+from twohalves.server.answering import Started
 from twohalves.server.builtin.gguf_header import Header, read_header
 from twohalves.server.builtin.replies import timestamp
 
@@ -17,7 +20,6 @@ _CHATML_TEMPLATE = (
     "{{- range .Messages }}<|im_start|>{{ .Role }}\n{{ .Content }}<|im_end|>\n"
     "{{ end }}<|im_start|>assistant\n"
 )
-_F16_BYTES = 2
 _HIDDEN = frozenset({"tokenizer.chat_template", "general.name"})
 """Keys that Ollama does not repeat in model_info."""
 
@@ -70,17 +72,18 @@ class ServedModel:
             "details": self._details(),
         }
 
-    def loaded(self, num_ctx: int, expires_at: str) -> dict[str, Any]:
+    def loaded(self, num_ctx: int, setup: Started, expires_at: str) -> dict[str, Any]:
         """Its entry in /api/ps while loaded.
 
         Args:
             num_ctx: window in tokens.
+            setup: how the engine is laid out.
             expires_at: when it will be unloaded.
         """
         return {
             "name": self.name,
             "model": self.name,
-            "size": self._bytes_loaded(num_ctx),
+            "size": self._bytes_loaded(num_ctx, setup),
             "digest": self.digest,
             "details": self._details(),
             "expires_at": expires_at,
@@ -135,29 +138,14 @@ class ServedModel:
             "quantization_level": self.header.quantization,
         }
 
-    def _bytes_loaded(self, num_ctx: int) -> int:
-        """Weights and a full cache at two bytes a number; the file's size if keys are missing."""
-        per_token = cache_bytes_per_token(self.header)
-        if per_token is None:
+    def _bytes_loaded(self, num_ctx: int, setup: Started) -> int:
+        """Weights and a full cache of each slot; the file's size if keys are missing."""
+        try:
+            shape = kv_shape(self.header.metadata)
+        except KvShapeUnknown:
             return self.size
-        return self.size - self.header.data_offset + num_ctx * per_token
-
-
-def cache_bytes_per_token(header: Header) -> int | None:
-    """Bytes of keys and values that one token of context takes, at f16.
-
-    2 · Σ over layers of (KV heads) · (key width + value width) / 2 numbers of 2 bytes; None if
-    the file lacks the keys.
-    """
-    layers, heads = header.own("block_count"), header.own("attention.head_count")
-    width = header.own("embedding_length")
-    if not layers or not heads or not width:
-        return None
-    same = [header.own("attention.head_count_kv") or heads] * layers
-    per_layer = header.each_layer("attention.head_count_kv") or same
-    key = header.own("attention.key_length") or width // heads
-    value = header.own("attention.value_length") or width // heads
-    return sum(per_layer) * (key + value) * _F16_BYTES
+        cache = cache_bytes(shape, num_ctx, slots=setup.slots, kv_type=setup.kv_type)
+        return self.size - self.header.data_offset + cache
 
 
 def read_model(path: pathlib.Path) -> ServedModel:

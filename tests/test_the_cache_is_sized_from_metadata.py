@@ -1,0 +1,247 @@
+"""Bytes of the KV cache from a model's metadata: right for each kind of model, or refused."""
+
+import json
+import pathlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.servers.scripted import Scripted, ollama_routes
+from twohalves.errors import KvShapeUnknown, UnknownName
+from twohalves.formulas import KV_TYPES, bytes_per_token, cache_bytes, kv_shape
+from twohalves.server import facts, find
+
+WIRE = pathlib.Path(__file__).parent / "wire"
+MIB = 1024**2
+
+
+def metadata(architecture, **own):
+    """`attention__key_length=64` becomes `ARCHITECTURE.attention.key_length`."""
+    keys = {f"{architecture}.{name.replace('__', '.')}": value for name, value in own.items()}
+    return {"general.architecture": architecture} | keys
+
+
+def dense(architecture, layers, heads, kv_heads, hidden, **more):
+    return metadata(
+        architecture, block_count=layers, attention__head_count=heads,
+        attention__head_count_kv=kv_heads, embedding_length=hidden, **more,
+    )  # fmt: skip
+
+
+def wide(width):
+    return {"attention__key_length": width, "attention__value_length": width}
+
+
+SMOLLM2 = dense("llama", 30, 9, 3, 576)
+LLAMA_8B = dense("llama", 32, 32, 8, 4096)
+GEMMA3_270M = dense("gemma3", 18, 4, 1, 640, attention__sliding_window=512, **wide(256))
+GEMMA3_4B = dense("gemma3", 34, 8, 4, 2560, attention__sliding_window=1024, **wide(256))
+GEMMA2_27B = dense("gemma2", 46, 32, 16, 4608, attention__sliding_window=4096, **wide(128))
+LFM2_HEADS = [0, 0, 8, 0, 0, 8, 0, 0, 8, 0, 8, 0, 8, 0, 8, 0]
+LFM2 = dense("lfm2", 16, 32, LFM2_HEADS, 2048, shortconv__l_cache=3)
+DEEPSEEK = metadata(
+    "deepseek2", block_count=61, attention__head_count=128, attention__head_count_kv=1,
+    embedding_length=7168, attention__key_length=576, attention__value_length=512,
+    attention__key_length_mla=192, attention__value_length_mla=128,
+    attention__kv_lora_rank=512,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("info", "kv_type", "growing", "windowed"),
+    [
+        # 30 layers x 3 heads x (64 + 64) numbers x 2 bytes; x 34/32
+        (SMOLLM2, "f16", 23_040, 0),
+        (SMOLLM2, "q8_0", 12_240, 0),
+        (dense("llama", 16, 32, 8, 2048), "f16", 32_768, 0),
+        (dense("llama", 28, 24, 8, 3072, **wide(128)), "f16", 114_688, 0),
+        (LLAMA_8B, "f16", 131_072, 0),
+        (LLAMA_8B, "q8_0", 69_632, 0),
+        (LLAMA_8B, "f32", 262_144, 0),
+        (LLAMA_8B, "bf16", 131_072, 0),
+        (LLAMA_8B, "q4_0", 36_864, 0),
+        (dense("qwen2", 24, 14, 2, 896), "f16", 12_288, 0),
+        (dense("qwen2", 28, 28, 4, 3584), "f16", 57_344, 0),
+        # 3 of 18 layers see all; 15 x 1 head x 512 numbers x 2 bytes
+        (GEMMA3_270M, "f16", 3_072, 15_360),
+        (GEMMA3_4B, "f16", 20_480, 118_784),  # B13
+        (GEMMA2_27B, "f16", 188_416, 188_416),  # B16
+        (LFM2, "f16", 12_288, 0),  # B05
+        (DEEPSEEK, "f16", 70_272, 0),  # B07
+        (DEEPSEEK, "q8_0", 37_332, 0),
+        (dense("gptoss", 24, 64, 8, 2880, attention__sliding_window=128, **wide(64)),
+         "f16", 24_576, 24_576),
+        (dense("llama4", 48, 40, 8, 5120, **wide(128)), "f16", 49_152, 147_456),  # B21
+        (dense("gemma3n", 35, 8, 2, 2048, attention__sliding_window=512,
+               attention__shared_kv_layers=15, **wide(256)), "f16", 8_192, 32_768),  # B14
+        # B15: the layers that see all are wider and have fewer heads
+        (dense("gemma4", 60, 32, [16, 16, 16, 16, 16, 4] * 10, 5376,
+               attention__sliding_window=1024,
+               attention__sliding_window_pattern=([True] * 5 + [False]) * 10,
+               attention__key_length_swa=256, attention__value_length_swa=256, **wide(512)),
+         "f16", 81_920, 819_200),
+        (dense("qwen3next", 48, 16, 2, 2048, ssm__state_size=128, full_attention_interval=4,
+               **wide(256)), "f16", 24_576, 0),  # B18
+        (dense("falcon-h1", 44, 12, 2, 3072, ssm__state_size=256, **wide(128)),
+         "f16", 45_056, 0),  # B24
+        (dense("llama", 32, 32, 8, 4096, expert_count=8), "f16", 131_072, 0),  # B27: Mixtral
+        (dense("llama", 40, 32, 8, 5120, **wide(128)), "f16", 163_840, 0),  # B27: Nemo
+        (dense("falcon", 32, 71, 1, 4544), "f16", 8_192, 0),  # B28
+        (metadata("gpt2", block_count=36, attention__head_count=20, embedding_length=1280),
+         "f16", 184_320, 0),  # B29: no KV heads named, so all of them
+        (dense("phi3", 32, 32, 32, 3072, attention__sliding_window=2047), "f16", 393_216, 0),
+    ],
+)  # fmt: skip
+def test_bytes_per_token(info, kv_type, growing, windowed):
+    """Layers x KV heads x (key + value) x bytes a number, those with a window apart."""
+    found = bytes_per_token(kv_shape(info), kv_type)
+
+    assert (growing, windowed) == (found.growing, found.windowed)
+
+
+@pytest.mark.parametrize(
+    ("info", "kv_type", "tokens", "beyond", "mib"),
+    [
+        # what engines' own logs printed
+        (GEMMA3_4B, "f16", 131_072, 512, 2560 + 174),
+        (LFM2, "f16", 32_768, 0, 384),
+        (DEEPSEEK, "q8_0", 32_768, 0, 1166.625),
+    ],
+)
+def test_whole_caches_are_what_engines_allocate(info, kv_type, tokens, beyond, mib):
+    """To the byte; a windowed layer keeps its window and a batch more."""
+    assert cache_bytes(kv_shape(info), tokens, kv_type=kv_type, beyond=beyond) == mib * MIB
+
+
+def test_a_window_stops_growing_and_slots_multiply():
+    """gemma3:270m: 18,432 bytes a token up to 512 tokens, 3,072 after; four slots keep four."""
+    shape = kv_shape(GEMMA3_270M)
+
+    assert cache_bytes(shape, 512) == 512 * 18_432
+    assert cache_bytes(shape, 4096) == 4096 * 3_072 + 512 * 15_360
+    assert cache_bytes(shape, 4096, slots=4) == 4 * cache_bytes(shape, 4096)
+
+
+@pytest.mark.parametrize(
+    ("info", "keys"),
+    [
+        # A04: a cloud model's metadata, complete at first sight
+        ({"general.architecture": "glm5.2", "general.parameter_count": 756_162_687_872,
+          "glm5.2.context_length": 1_000_000, "glm5.2.embedding_length": 0},
+         ("glm5.2.block_count", "glm5.2.attention.head_count")),
+        ({}, ("general.architecture", "block_count")),
+        (dense("llama", 0, 9, 3, 576), ("llama.block_count",)),
+        (dense("llama", -1, 9, 3, 576), ("llama.block_count",)),
+        (dense("llama", 10**9, 9, 3, 576), ("llama.block_count",)),
+        (dense("llama", "30", 9, 3, 576), ("llama.block_count",)),
+        (dense("llama", 30, 9, 0, 576), ("llama.attention.head_count_kv",)),
+        (dense("llama", 30, 9, 3, 0), ("llama.attention.key_length",)),
+        (dense("lfm2", 16, 32, None, 2048), ("lfm2.attention.head_count_kv (null", "verbose")),
+        (dense("lfm2", 16, 32, [0, 8], 2048), ("lfm2.attention.head_count_kv",)),
+        (dense("lfm2", 2, 32, [0, "8"], 2048), ("lfm2.attention.head_count_kv",)),
+        (dense("lfm2", 2, 32, [-8, 8], 2048), ("lfm2.attention.head_count_kv",)),
+        (dense("lfm2", 2, 32, [0, 0], 2048), ("lfm2.attention.head_count_kv",)),
+        (dense("gemma3n", 9, 8, 2, 2048, attention__shared_kv_layers=10), ("gemma3n.",)),
+        # windows of a family whose pattern is not known
+        (dense("newer", 30, 9, 3, 576, attention__sliding_window=128),
+         ("newer.attention.sliding_window_pattern",)),
+        (dense("gemma4", 2, 9, 3, 576, attention__sliding_window=128,
+               attention__sliding_window_pattern=None), ("sliding_window_pattern (null",)),
+        # some layers keep a state, and it is not said which
+        (dense("qwen3next", 48, 16, 2, 2048, ssm__state_size=128),
+         ("qwen3next.full_attention_interval",)),
+        # caches of other kinds
+        (dense("mllama", 40, 32, 8, 4096, attention__cross_attention_layers=[3, 8]),
+         ("mllama.attention.cross_attention_layers",)),
+        (dense("t5", 6, 8, 8, 512, attention__relative_buckets_count=32),
+         ("t5.attention.relative_buckets_count",)),
+    ],
+)  # fmt: skip
+def test_what_is_missing_or_not_understood_is_named(info, keys):
+    """Never 0 bytes, never a division by zero, never a guess."""
+    with pytest.raises(KvShapeUnknown) as refused:
+        kv_shape(info)
+
+    for key in keys:
+        assert key in refused.value.what
+
+
+def test_an_unknown_type_of_cache_is_refused():
+    """The known ones are listed."""
+    with pytest.raises(UnknownName, match="q8_0"):
+        bytes_per_token(kv_shape(SMOLLM2), "q8")
+
+
+def test_what_was_assumed_is_said():
+    """Latent rows, constant states and an unused window are named, and the keys that were read."""
+    assert "One latent row a layer" in " ".join(kv_shape(DEEPSEEK).notes)
+    assert "10 layers keep a state of constant size" in " ".join(kv_shape(LFM2).notes)
+    assert kv_shape(SMOLLM2).notes == ()
+    assert "llama.attention.head_count_kv" in kv_shape(SMOLLM2).read
+    windowless = dense("phi3", 32, 32, 32, 3072, attention__sliding_window=2047)
+    assert "does not use this model's window" in " ".join(kv_shape(windowless).notes)
+    indexed = DEEPSEEK | {"deepseek2.attention.indexer.head_count": 64}
+    assert "indexer is not counted" in " ".join(kv_shape(indexed).notes)
+
+
+def test_layers_that_only_draft_ahead_keep_no_cache():
+    """GLM-4.5-Air counts 47 layers, the last of them for guessing ahead: 46 x 8 x 256 x 2."""
+    info = dense("glm4moe", 47, 96, 8, 4096, nextn_predict_layers=1, **wide(128))
+
+    assert bytes_per_token(kv_shape(info)).growing == 188_416
+
+
+def test_a_recorded_model_is_sized():
+    """/api/show of a real Ollama, through `facts`: 23,040 bytes a token for SmolLM2."""
+    shown = json.loads((WIRE / "show_smollm2_verbose.trimmed.json").read_text(encoding="utf-8"))
+    model = {"name": "smollm2:135m", "size": 98_363_007, "show": shown}
+    with Scripted(ollama_routes(model)) as server:
+        told = facts(find(environ={"TWOHALVES_SERVER": server.url}), "smollm2:135m")
+
+    assert bytes_per_token(told.kv_shape()).growing == 23_040
+    assert not any(key.startswith("tokenizer") for key in told.own_keys)
+
+
+SIZES = st.integers(min_value=1, max_value=64)
+VALUES = st.none() | st.integers(-5, 70) | st.text(max_size=3) | st.lists(st.integers(-1, 9)) | (
+    st.booleans()
+)  # fmt: skip
+NAMES = [
+    "block_count", "attention.head_count", "attention.head_count_kv", "embedding_length",
+    "attention.key_length", "attention.value_length", "attention.sliding_window",
+    "attention.sliding_window_pattern", "attention.shared_kv_layers", "nextn_predict_layers",
+    "full_attention_interval", "attention.key_length_mla", "ssm.state_size",
+]  # fmt: skip
+
+
+@given(
+    st.sampled_from(["llama", "gemma3", "gemma3n", "gemma4", "lfm2", "phi3", "llama4", "x", ""]),
+    st.dictionaries(st.sampled_from(NAMES), VALUES),
+)
+def test_any_metadata_is_sized_or_refused(architecture, own):
+    """Whatever a server tells: a shape of whole layers, or KvShapeUnknown, and nothing else."""
+    info = {f"{architecture}.{key}": value for key, value in own.items()}
+    try:
+        shape = kv_shape({"general.architecture": architecture} | info)
+    except KvShapeUnknown:
+        return
+    for layer in shape.layers:
+        assert min(layer.heads, layer.key_width) > 0
+        assert layer.window is None or layer.window > 0
+
+
+@given(SIZES, SIZES, SIZES, st.integers(1, 100_000), st.sampled_from(sorted(KV_TYPES)))
+def test_more_of_anything_never_takes_less(layers, heads, width, tokens, kv_type):
+    """Monotone in layers, heads, width, tokens and slots."""
+
+    def size(layers, heads, width, tokens, slots=1):
+        info = dense("llama", layers, 1, heads, 64, **wide(width))
+        return cache_bytes(kv_shape(info), tokens, slots=slots, kv_type=kv_type)
+
+    here = size(layers, heads, width, tokens)
+    assert 0 < here <= size(layers + 1, heads, width, tokens)
+    assert here <= size(layers, heads + 1, width, tokens)
+    assert here <= size(layers, heads, width + 1, tokens)
+    assert here <= size(layers, heads, width, tokens + 1)
+    assert 2 * here == size(layers, heads, width, tokens, 2)

@@ -1,0 +1,205 @@
+"""A model's KV shape, read from the metadata of its GGUF file.
+
+`/api/show` gives it as `model_info`, lists only if asked with `verbose`. Keys and defaults are
+llama.cpp's (`src/models/*.cpp`, `src/llama-hparams.cpp`). What is not understood is refused: a
+wrong size that looks right is worse than none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from twohalves.errors import KvShapeUnknown
+from twohalves.formulas.kv_cache import KvLayer, KvShape
+
+_FULL_EVERY = {
+    "gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "gptoss": 2, "cohere2": 4, "olmo2": 4,
+    "llama4": 4,
+}  # fmt: skip
+"""Of how many layers the last one has no window, where the file does not say."""
+_WINDOW = {"gemma2": 4096, "llama4": 8192}
+"""Tokens of the window, where the file does not say."""
+_WINDOW_UNUSED = frozenset({"phi3"})
+_ATTENDS_EVERYWHERE = frozenset({"falcon-h1"})
+_STATE = ("ssm.", "wkv.", "kda.", "shortconv.")
+"""Beginnings of keys that tell of layers with a state instead of keys and values."""
+_OTHER_KINDS = ("cross_attention", "compress", "relative_buckets", "token_shift")
+"""Parts of keys that tell of a cache of another kind."""
+_MOST = 1_000_000
+"""A count above this is damage."""
+_KV_HEADS, _WINDOWED = "attention.head_count_kv", "attention.sliding_window_pattern"
+
+
+def kv_shape(model_info: Mapping[str, Any]) -> KvShape:
+    """Which layers keep how much, from a model's metadata.
+
+    Args:
+        model_info: keys such as `llama.block_count` with their values, as in the file.
+
+    Raises:
+        KvShapeUnknown: keys are missing, null, or tell of something that is not understood; it
+            names them.
+    """
+    keys = _Keys(model_info)
+    count = keys.whole("block_count")
+    query = keys.each("attention.head_count", count)
+    heads = keys.each(_KV_HEADS, count) if keys.has(_KV_HEADS) else query
+    windows = _windows(keys, count)
+    attends = _attends(keys, count)
+    latent = keys.optional("attention.key_length_mla") > 0
+    widths = [_widths(keys, query, windowed=each, latent=latent) for each in (False, True)]
+    own = count - keys.optional("nextn_predict_layers") - _shared(keys, count)
+    keys.refuse()
+    layers = tuple(
+        KvLayer(heads=heads[at], key_width=key, value_width=value, window=windows[at])
+        for at in range(own)
+        for key, value in [widths[windows[at] is not None]]
+        if heads[at] and attends[at]
+    )
+    if not layers:  # what attends nowhere has no cache to size
+        keys.lack(_KV_HEADS)
+        keys.refuse()
+    return KvShape(
+        layers=layers,
+        query_heads=max(query),
+        read=tuple(dict.fromkeys(keys.read)),
+        notes=_notes(keys, latent=latent, states=own - len(layers)),
+    )
+
+
+class _Keys:
+    """A model's own keys: which were read, and which are missing."""
+
+    def __init__(self, info: Mapping[str, Any]) -> None:
+        self.architecture = str(info.get("general.architecture") or "")
+        prefix = f"{self.architecture}."
+        self._own = {
+            key.removeprefix(prefix): value for key, value in info.items() if key.startswith(prefix)
+        }
+        self.read: list[str] = []
+        self.missing = set() if self.architecture else {"general.architecture"}
+        for key in self._own:
+            if any(part in key for part in _OTHER_KINDS):
+                self.lack(key)
+
+    def has(self, key: str) -> bool:
+        return key in self._own
+
+    def tells_of(self, beginnings: tuple[str, ...]) -> bool:
+        return any(key.startswith(beginnings) for key in self._own)
+
+    def name(self, key: str) -> str:
+        return f"{self.architecture}.{key}".removeprefix(".")
+
+    def lack(self, key: str) -> None:
+        null = " (null: lists are told with verbose only)" if key in self._own else ""
+        self.missing.add(self.name(key) + (null if self._own.get(key, 0) is None else ""))
+
+    def refuse(self) -> None:
+        if self.missing:
+            raise KvShapeUnknown(self.architecture or "the model", tuple(sorted(self.missing)))
+
+    def value(self, key: str) -> object:
+        """The value of a key that must be there."""
+        value = self._own.get(key)
+        if value is None:
+            self.lack(key)
+        self.read.append(self.name(key))
+        return value
+
+    def whole(self, key: str) -> int:
+        """A count above zero, and believable."""
+        value = self.value(key)
+        if isinstance(value, int) and 0 < value <= _MOST:
+            return value
+        if value is not None:
+            self.lack(key)
+        return 0
+
+    def optional(self, key: str) -> int:
+        """A count that may be absent, or 0."""
+        return 0 if self._own.get(key, 0) == 0 else self.whole(key)
+
+    def each(self, key: str, count: int) -> Sequence[int]:
+        """A count for each layer, listed (then it may be 0) or the same for all."""
+        if not isinstance(self._own.get(key), Sequence):
+            return [self.whole(key)] * count
+        self.value(key)
+        listed: Sequence[object] = self._own[key]
+        numbers = [value for value in listed if isinstance(value, int) and value >= 0]
+        if len(numbers) < max(count, len(listed)):
+            self.lack(key)
+            return [0] * count
+        return numbers[:count]
+
+    def width(self, key: str, query: Sequence[int], *, windowed: bool) -> int:
+        """Numbers in a head's key or value; without a key of its own, the hidden state's share."""
+        if windowed and self.has(f"{key}_swa"):
+            return self.whole(f"{key}_swa")
+        if self.has(key):
+            return self.whole(key)
+        hidden, heads = self.optional("embedding_length"), max(query, default=0)
+        if not hidden or not heads or hidden % heads:
+            self.lack(key)
+            return 0
+        return hidden // heads
+
+
+def _widths(keys: _Keys, query: Sequence[int], *, windowed: bool, latent: bool) -> tuple[int, int]:
+    """Numbers in a head's key and in its value; latent values are part of the key."""
+    key = keys.width("attention.key_length", query, windowed=windowed)
+    return key, 0 if latent else keys.width("attention.value_length", query, windowed=windowed)
+
+
+def _windows(keys: _Keys, count: int) -> Sequence[int | None]:
+    """The window of each layer; None = it sees all tokens."""
+    family = keys.architecture
+    window = _WINDOW.get(family, 0)
+    for key in ("attention.chunk_size", "attention.sliding_window"):
+        if keys.has(key):
+            window = keys.optional(key)
+    if not window or family in _WINDOW_UNUSED:
+        return [None] * count
+    period = _FULL_EVERY.get(family)
+    listed = keys.value(_WINDOWED) if keys.has(_WINDOWED) else period
+    if isinstance(listed, Sequence) and len(listed) >= count:
+        return [window if slides else None for slides in listed[:count]]
+    if period is None or not isinstance(listed, int) or listed < 1:
+        keys.lack(_WINDOWED)
+        return [None] * count
+    return [window if at % listed < listed - 1 else None for at in range(count)]
+
+
+def _attends(keys: _Keys, count: int) -> Sequence[bool]:
+    """Whether each layer attends; False = it keeps a state of constant size."""
+    if every := keys.optional("full_attention_interval"):
+        return [(at + 1) % every == 0 for at in range(count)]
+    mixed = keys.tells_of(_STATE) and keys.architecture not in _ATTENDS_EVERYWHERE
+    if mixed and len(set(keys.each(_KV_HEADS, count))) < 2:
+        keys.lack("full_attention_interval")
+    return [True] * count
+
+
+def _shared(keys: _Keys, count: int) -> int:
+    """Layers at the end that read the cache of an earlier one."""
+    if keys.architecture == "gemma3n" and not keys.has("attention.shared_kv_layers"):
+        return max(0, count - 20)
+    return keys.optional("attention.shared_kv_layers")
+
+
+def _notes(keys: _Keys, *, latent: bool, states: int) -> tuple[str, ...]:
+    """What was assumed, and what is not counted."""
+    said = []
+    if latent:
+        said.append(
+            "One latent row a layer, from which keys and values are both read: an engine that "
+            "also keeps the values apart takes more."
+        )
+    if keys.tells_of(("attention.indexer",)):
+        said.append("The cache of its indexer is not counted.")
+    if states:
+        said.append(f"{states} layers keep a state of constant size, which is not counted.")
+    if keys.architecture in _WINDOW_UNUSED and keys.has("attention.sliding_window"):
+        said.append("The engine does not use this model's window: all layers keep every token.")
+    return tuple(said)

@@ -1,0 +1,122 @@
+"""The KV cache in bytes: what each token of context keeps, layer by layer.
+
+A layer that attends keeps for every token a key and a value for each of its KV heads, so that
+it need not compute them again. A layer with a window keeps only the last tokens. A layer of
+another kind (recurrent, convolution) keeps a state of constant size, which is not counted here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from twohalves.errors import UnknownName
+
+KV_TYPES: dict[str, tuple[int, int]] = {
+    "f32": (1, 4),
+    "f16": (1, 2),
+    "bf16": (1, 2),
+    "q8_0": (32, 34),
+    "q5_1": (32, 24),
+    "q5_0": (32, 22),
+    "q4_1": (32, 20),
+    "q4_0": (32, 18),
+}
+"""Numbers in a block, and bytes of the block with its scale: ggml's block structures."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KvLayer:
+    """What one attending layer keeps of each token."""
+
+    heads: int
+    """KV heads."""
+    key_width: int
+    """Numbers in one head's key."""
+    value_width: int
+    """Numbers in one head's value; 0 where values are read out of the keys."""
+    window: int | None = None
+    """Tokens that it looks back; None = all."""
+
+    def bytes_per_token(self, kv_type: str) -> int:
+        """Bytes of key and value, each a row of whole blocks.
+
+        Raises:
+            UnknownName: no such cache type.
+        """
+        if kv_type not in KV_TYPES:
+            kind = "type of KV cache"
+            raise UnknownName(kind, kv_type, tuple(KV_TYPES))
+        numbers, size = KV_TYPES[kv_type]
+        rows = (self.heads * self.key_width, self.heads * self.value_width)
+        return sum(-(-row // numbers) * size for row in rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KvShape:
+    """A model as its KV cache sees it."""
+
+    layers: tuple[KvLayer, ...]
+    """The layers that keep keys and values of their own."""
+    query_heads: int
+    """Query heads of the layer that has most."""
+    read: tuple[str, ...]
+    """The metadata keys that it was read from."""
+    notes: tuple[str, ...] = ()
+    """What was assumed or is not counted: a sentence each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerToken:
+    """Bytes that one token takes in the cache."""
+
+    growing: int
+    """In layers that keep every token."""
+    windowed: int
+    """In layers that keep the last tokens only."""
+
+
+def bytes_per_token(shape: KvShape, kv_type: str = "f16") -> PerToken:
+    """Bytes a token: Σ over layers of KV heads × (key width + value width) × bytes a number.
+
+    Args:
+        shape: the model.
+        kv_type: how the cache keeps its numbers, a name in KV_TYPES.
+
+    Raises:
+        UnknownName: no such cache type.
+
+    llama3.2:3b has 28 layers of 8 KV heads, keys and values 128 wide:
+
+    >>> layer = KvLayer(heads=8, key_width=128, value_width=128)
+    >>> shape = KvShape(layers=(layer,) * 28, query_heads=24, read=())
+    >>> bytes_per_token(shape).growing, bytes_per_token(shape, "q8_0").growing
+    (114688, 60928)
+    """
+    each = [(layer.window, layer.bytes_per_token(kv_type)) for layer in shape.layers]
+    return PerToken(
+        growing=sum(size for window, size in each if window is None),
+        windowed=sum(size for window, size in each if window is not None),
+    )
+
+
+def cache_bytes(
+    shape: KvShape, tokens: int, *, slots: int = 1, kv_type: str = "f16", beyond: int = 0
+) -> int:
+    """Bytes of the cache of so many tokens in each slot.
+
+    Args:
+        shape: the model.
+        tokens: of context, in each slot.
+        slots: requests served at once, each with a context of its own.
+        kv_type: how the cache keeps its numbers, a name in KV_TYPES.
+        beyond: tokens that an engine keeps in a windowed layer beyond its window: llama.cpp
+            adds a batch, so that the window is whole for each token of it.
+
+    Raises:
+        UnknownName: no such cache type.
+    """
+    return slots * sum(
+        layer.bytes_per_token(kv_type)
+        * (tokens if layer.window is None else min(tokens, layer.window + beyond))
+        for layer in shape.layers
+    )
