@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -78,6 +79,15 @@ def test_a_killed_holder_holds_nothing(tmp_path, server, elsewhere):
     other.wait()
 
     assert measure(_book(server.url, tmp_path)).session["status"] == "complete"
+
+
+def test_a_finished_run_leaves_no_claim_behind(tmp_path, server):
+    """Its folder holds its own three files, and the temporary folder nothing of it."""
+    run = measure(_book(server.url, tmp_path))
+
+    names = {path.name for path in run.folder.iterdir()}
+    assert {"session.json", "timings.csv", "raw.jsonl"} == names
+    assert not list(pathlib.Path(tempfile.gettempdir()).glob(f"twohalves*/*{server.port}*"))
 
 
 def test_other_names_of_one_server_are_one_server(elsewhere):

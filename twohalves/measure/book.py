@@ -19,7 +19,7 @@ from twohalves.measure.profiles import EXPERIMENT, profile
 from twohalves.measure.progress import Report, silent
 from twohalves.measure.replay import RECORD_VARIABLE, ReplayTransport
 from twohalves.measure.session import begin, new_folder
-from twohalves.measure.work import carry_out
+from twohalves.measure.work import carry_out, same_server
 from twohalves.places import RUNS
 from twohalves.runs import (
     Run,
@@ -173,8 +173,7 @@ def _check_resumable(
         raise CannotResume(folder.name, "it is finished")
     if session["profile"] != profile_name:
         raise CannotResume(folder.name, f"it was begun with --profile {session['profile']}")
-    same_version = session["server"]["version"] == server.version
-    if not (belongs_to(session, reader) and same_version):
+    if not (belongs_to(session, reader) and same_server(session["server"], server)):
         raise CannotResume(folder.name, f"it was begun with {run_line(session)}")
 
 

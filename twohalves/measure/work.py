@@ -12,6 +12,7 @@ import datetime
 import pathlib
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from twohalves.errors import (
     AnotherAnswers,
@@ -76,6 +77,18 @@ def resume_command(folder: pathlib.Path, profile: Profile) -> str:
     """What a reader types to go on with a run."""
     out = "" if folder.parent == RUNS else f' --out "{folder.parent}"'
     return f"python3 -m twohalves measure --profile {profile.name}{out} --resume {folder.name}"
+
+
+def same_server(begun: dict[str, Any], server: Server) -> bool:
+    """Whether a server is of the kind, the version and the settings that a run was begun with.
+
+    Args:
+        begun: the fact "server" of the run.
+        server: who answers now; settings that either side does not know are not compared.
+    """
+    now = {"kind": server.kind, "version": server.version} | server.settings_as_facts()
+    known = [name for name in now if "unknown" not in {now[name], begun.get(name, "unknown")}]
+    return all(now[name] == begun[name] for name in known)
 
 
 class _Work:
@@ -191,7 +204,7 @@ class _Work:
 
     def _check_same(self, server: Server) -> None:
         begun, name = self.session["server"], self.session["model"]["name"]
-        if (server.kind, server.version) != (begun["kind"], begun["version"]):
+        if not same_server(begun, server):
             told = f"{begun['kind']} {begun['version']}", f"{server.kind} {server.version}"
             raise AnotherAnswers(self._folder.name, *told)
         now, then = self._line.digest(name), self.session["model"]["digest"]

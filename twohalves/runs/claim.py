@@ -1,8 +1,8 @@
 """One run at a time on one server, and one process at a time in one run's folder.
 
 A claim is an advisory lock of the operating system on an open file. The system lets it go when
-the process ends, however it ends, so that no claim outlives its holder; the file that stays
-behind claims nothing. What stands in it only tells others whom to wait for.
+the process ends, however it ends, so that no claim outlives its holder; a file that stays
+behind after a kill claims nothing. What stands in it only tells others whom to wait for.
 """
 
 from __future__ import annotations
@@ -45,18 +45,19 @@ class Claim:
             RunBusy: another process holds it.
             CannotKeep: the file cannot be made.
         """
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        try:
-            self._file = os.open(path, flags, 0o600)
-        except OSError as error:
-            raise CannotKeep(str(path), error.strerror or str(error)) from error
-        try:
-            _lock(self._file)
-        except OSError:
-            os.close(self._file)
-            holder = _told(path)
-            since = str(holder.get("since", ""))
-            raise RunBusy(claimed, holder.get("pid"), since, str(holder.get("run", ""))) from None
+        self._path = path
+        while True:
+            self._file = self._open()
+            try:
+                _lock(self._file)
+            except OSError:
+                os.close(self._file)
+                told = _told(path)
+                who, since = told.get("pid"), str(told.get("since", ""))
+                raise RunBusy(claimed, who, since, str(told.get("run", ""))) from None
+            if self._is_current():
+                break
+            os.close(self._file)  # its last holder has just removed it
         self.tell("")
 
     def tell(self, run: str) -> None:
@@ -69,8 +70,27 @@ class Claim:
             os.write(self._file, text.encode("utf-8"))
 
     def release(self) -> None:
-        """Let others have it."""
+        """Let others have it, and leave no file behind."""
+        if sys.platform != "win32":  # still held, so that nobody else can hold what is removed
+            self._path.unlink(missing_ok=True)
         os.close(self._file)
+        if sys.platform == "win32":
+            with contextlib.suppress(OSError):  # somebody holds it already
+                self._path.unlink(missing_ok=True)
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        try:
+            return os.open(self._path, flags, 0o600)
+        except OSError as error:
+            raise CannotKeep(str(self._path), error.strerror or str(error)) from error
+
+    def _is_current(self) -> bool:
+        """Whether the file that is held is the one that others find."""
+        try:
+            return os.path.samestat(os.fstat(self._file), self._path.stat())
+        except FileNotFoundError:
+            return False
 
     def __enter__(self) -> Claim:
         return self
