@@ -335,6 +335,53 @@ def test_a_short_window_is_said_with_what_is_left_out():
     assert "warn" == model.judge_window(facts).status
 
 
+LLAMA = {
+    # llama3.2:3b as its file says: 28 layers, 8 KV heads, keys and values 128 wide
+    "general.architecture": "llama",
+    "llama.block_count": 28,
+    "llama.attention.head_count": 24,
+    "llama.attention.head_count_kv": 8,
+    "llama.embedding_length": 3072,
+    "llama.context_length": 131072,
+}
+WEIGHTS = 2_019_393_189
+
+
+@pytest.mark.parametrize(
+    ("info", "running", "status", "says"),
+    [
+        (LLAMA, {}, "warn", "GiB for weights and 8,192 tokens of KV cache, 1.0 GiB free"),
+        (
+            LLAMA,
+            {"models": [{"name": "m:3b", "size": 3 * 2**30}]},
+            "ok",
+            "loaded already (3.0 GiB)",
+        ),
+        ({"general.architecture": "llama"}, {}, "ok", "not computed: "),
+        ({}, {"models": None}, "ok", "not computed: "),
+    ],
+    ids=["free", "loaded", "keys-missing", "nothing-told"],
+)
+def test_the_memory_is_compared_by_the_books_formula(tmp_path, info, running, status, says):
+    """Weights, cache and margin against what is free; what cannot be computed is not made up."""
+    meminfo = tmp_path / "proc" / "meminfo"
+    meminfo.parent.mkdir()
+    meminfo.write_text("MemTotal: 8388608 kB\nMemAvailable: 1048576 kB\n", encoding="utf-8")
+    entry = {"name": "m:3b", "size": WEIGHTS, "show": {"model_info": info}}
+    routes = ollama_routes(entry) | {"/api/ps": Answer(body=running)}
+    with Scripted(routes) as ollama:
+        here = doctor.Here(environ={"OLLAMA_HOST": ollama.url}, root=tmp_path)
+        facts = asking.chosen(here)
+    found = model.judge_room(facts)
+
+    if info is LLAMA:  # 112 KiB a token, and some room to compute in
+        assert 0 < facts.needed - (WEIGHTS + 112 * 1024 * 8192) < 2**29
+    else:
+        assert facts.needed is None
+    assert status == found.status
+    assert says in found.says
+
+
 @pytest.mark.parametrize(
     ("names", "environ", "status", "says"),
     [

@@ -13,6 +13,7 @@ from twohalves.doctor.machine import memory
 from twohalves.doctor.model import ChosenFacts
 from twohalves.doctor.server import CountersFacts, ServerFacts
 from twohalves.errors import EndpointMalformed, NoServer, SeveralModels, TwoHalvesError
+from twohalves.formulas import memory_needed
 from twohalves.measure.plan import skipped
 from twohalves.measure.profiles import NUM_CTX, PROFILES
 from twohalves.server import ModelFacts, Server, choose, facts, find, meaning, models
@@ -84,6 +85,7 @@ def _needs(here: Here, server: Server, told: ModelFacts) -> ChosenFacts:
     out = {profile: skipped(profile, planned) for profile in PROFILES.values()}
     is_here = is_loopback(urllib.parse.urlsplit(server.url).hostname)
     machine = memory(here)
+    needed, unknown = _memory(told, planned)
     return ChosenFacts(
         error="",
         what="",
@@ -93,9 +95,22 @@ def _needs(here: Here, server: Server, told: ModelFacts) -> ChosenFacts:
         planned=planned,
         left_out=tuple(sorted({length for lengths in out.values() for length in lengths})),
         fits_none=all(set(profile.lengths) <= set(lengths) for profile, lengths in out.items()),
+        needed=needed,
+        unknown=unknown,
         loaded=_loaded(server, told.name),
         available=machine.available if is_here else None,
     )
+
+
+def _memory(told: ModelFacts, window: int) -> tuple[int | None, str]:
+    """Bytes by the formula, for one slot and an f16 cache; or None and why it cannot be applied."""
+    if told.size is None:
+        return None, "the size of the weights is not told"
+    try:
+        shape = told.kv_shape()
+    except TwoHalvesError as error:
+        return None, one_line(error)
+    return memory_needed(shape, window, 1, "f16", told.size), ""
 
 
 def _loaded(server: Server, name: str) -> int:
