@@ -178,7 +178,7 @@ def test_every_console_can_show_it(folder, encoding, words):
             "PYTHONIOENCODING": encoding,
             "PYTHONUTF8": "0",
             "LC_ALL": "C",
-            "TWOHALVES_MODLE": "µ ≤ 測",
+            "TWOHALVES_MODEL": "µ ≤ “測”",
         },
         capture_output=True,
         check=False,
@@ -186,7 +186,10 @@ def test_every_console_can_show_it(folder, encoding, words):
 
     assert b"" == answer.stderr
     assert answer.returncode == 0
-    assert answer.stdout.decode(encoding)
+    said = answer.stdout.decode(encoding)
+    if "--json" in words:
+        [settings] = [c for c in json.loads(said)["checks"] if c["check"] == "settings"]
+        assert "TWOHALVES_MODEL=" in settings["says"]
 
 
 def test_json_has_one_shape(monkeypatch, capsys):

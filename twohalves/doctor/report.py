@@ -80,7 +80,7 @@ def as_json(examined: Sequence[Examined], system: str | None = None) -> str:
             for each in examined
         ],
     }
-    return json.dumps(record, ensure_ascii=False, indent=1)
+    return json.dumps(record, indent=1)  # ASCII: no console may replace a letter in it
 
 
 def _facts(facts: object) -> dict[str, Any] | None:
