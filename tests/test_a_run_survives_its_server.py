@@ -3,6 +3,7 @@
 import json
 
 import httpx
+import psutil
 import pytest
 
 from tests.servers import scripted
@@ -15,7 +16,7 @@ from twohalves.errors import (
     ServerRefused,
     ServerShared,
 )
-from twohalves.measure import live, measure, patience
+from twohalves.measure import Profile, live, measure, patience, plan, profiles
 from twohalves.measure.notes import notes
 from twohalves.runs import listed, load
 from twohalves.server import find
@@ -175,6 +176,35 @@ def test_a_crash_of_the_runner_is_waited_out(tmp_path, shared):
 
     _is_whole(run)
     assert ["no_answer"] == [row.flags for row in run.timings if not row.valid]
+
+
+@pytest.mark.engine
+def test_a_built_in_server_that_dies_is_started_again(tmp_path, monkeypatch):
+    """Killed in the middle: a new one, at another address, goes on with the same run."""
+    tiny = Profile(name="tiny", lengths=(48,), blocks=2, num_predict=4, control_every=9)
+    monkeypatch.setitem(profiles.PROFILES, "tiny", tiny)
+    short = {"CONTROL_TOKENS": 64, "CONTROL_PREDICT": 4, "WARMUP_TOKENS": (40, 80)}
+    for name, value in short.items():
+        monkeypatch.setattr(plan, name, value)
+    addresses = []
+
+    def report(progress):
+        if progress.done == 4 and not progress.waiting and len(addresses) == 1:
+            addresses.append("killed")
+            listening = psutil.Process().children()
+            [child] = [each for each in listening if "twohalves.server.builtin" in each.cmdline()]
+            child.kill()
+
+    with find(environ={"TWOHALVES_SERVER": "builtin"}) as server:
+        addresses.append(server.url)
+        run = measure(live(server, None, tmp_path), profile_name="tiny", report=report)
+        with find(environ={"TWOHALVES_SERVER": "builtin"}) as again:
+            addresses.append(again.url)
+
+    _is_whole(run)
+    assert "killed" == addresses[1]
+    assert addresses[0] != addresses[2]
+    assert ["server_lost"] == [each["kind"] for each in run.session["noticed"]]
 
 
 def test_a_failure_at_the_very_start_is_told_at_once(tmp_path, shared):
