@@ -119,7 +119,7 @@ def test_the_window_is_clamped_to_what_the_model_knows(builtin_server):
 @pytest.mark.parametrize("unlimited", [0, -1])
 def test_no_limit_means_until_the_model_ends(builtin_server, unlimited):
     """num_predict 0 and -1 are no limit; a stop text ends the answer."""
-    answer = ask(builtin_server, "1, 2, 3, 4, 5,", num_predict=unlimited, options={"stop": " 17"})
+    answer = ask(builtin_server, "1, 2, 3, 4, 5,", num_predict=unlimited, options={"stop": [" 17"]})
 
     assert answer["done_reason"] == "stop"
     assert answer["response"].startswith(" 6, 7")

@@ -1,225 +1,227 @@
-"""Recorded requests are sent again: status, fields, types and error texts agree."""
+"""Every recorded request is sent again: the answer conforms, or the difference is in the table."""
 
+import ast
 import json
 import pathlib
 import re
 
 import httpx
+import ollama
 import pytest
 
-from twohalves.server.builtin.generate import _cut
+from tests.models import tiny
+from tests.servers.builtin import builtin
+from tests.wire import recorded
+from twohalves.server.builtin.differences import DIFFERENCES, as_markdown
+from twohalves.server.builtin.endpoints import PATHS
 
 pytestmark = pytest.mark.engine
 
-WIRE = pathlib.Path(__file__).parent / "wire"
-OURS_ONLY = {"prompt_eval_cached_count"}
-SUCCEED = [
-    "generate_load_smollm2",
-    "generate_nostream_smollm2",
-    "generate_stream_smollm2",
-    "generate_raw_nostream_smollm2",
-    "generate_raw_stream_smollm2",
-    "generate_stop_nostream_smollm2",
-    "generate_np1_nostream_smollm2",
-    "generate_np1_stream_smollm2",
-    "generate_cached_nostream_smollm2",
-    "generate_json_smollm2",
-    "generate_truncated_nostream_smollm2",
-    "debug_render_smollm2",
-    "unload_generate",
-]
-REFUSED = [
-    *sorted(path.name.split(".")[0] for path in WIRE.glob("err_*.request.http")),
-    "generate_truncate_false_smollm2",
-    "generate_truncate_false_stream_smollm2",
-]
+TESTS = pathlib.Path(__file__).parent
+OFFERED = [name for name in recorded.names() if recorded.endpoint(name).split(" ")[1] in PATHS]
 SAME_TEXT = [
-    "generate_nostream_smollm2",
-    "generate_stream_smollm2",
     "generate_raw_nostream_smollm2",
     "generate_raw_stream_smollm2",
-    "generate_stop_nostream_smollm2",
     "generate_np1_nostream_smollm2",
     "generate_np1_stream_smollm2",
+    "chat_stream_smollm2",
     "debug_render_smollm2",
+    "debug_render_gemma3",
+]
+UNSENDABLE = {"err_no_body", "err_bad_json", "err_wrong_type", "err_format", "err_format_nostream"}
+"""Requests that the official client refuses to send."""
+ASKED_BY_THE_CLIENT = [
+    name
+    for name in OFFERED
+    if recorded.endpoint(name) in {"POST /api/generate", "POST /api/chat", "POST /api/show"}
+    and name not in UNSENDABLE
+    and not {"_debug_render_only", "truncate", "verbose"} & recorded.request_json(name).keys()
 ]
 
 
-def recorded_request(name):
-    head, _, body = (WIRE / f"{name}.request.http").read_bytes().partition(b"\r\n\r\n")
-    lines = head.decode().split("\r\n")
-    method, path, _ = lines[0].split(" ")
-    headers = dict(line.split(": ", 1) for line in lines[1:])
-    kept = {k: v for k, v in headers.items() if k not in {"Host", "Content-Length", "Connection"}}
-    return method, path, kept, body
+@pytest.fixture(scope="module")
+def urls(tmp_path_factory):
+    """A server for each of the two recorded models; the second has random weights."""
+    model = tiny.gemma3(tmp_path_factory.mktemp("models") / "gemma3.gguf", window=512)
+    with builtin() as smollm2, builtin(model) as gemma3:
+        yield {"smollm2": smollm2, "gemma3": gemma3}
 
 
-def recorded_response(name):
-    head, _, body = (WIRE / f"{name}.response.http").read_bytes().partition(b"\r\n\r\n")
-    lines = head.decode().split("\r\n")
-    headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in lines[1:])}
-    if headers.get("transfer-encoding") == "chunked":
-        body = b"".join(_dechunked(body))
-    return int(lines[0].split(" ")[1]), headers, body
+def server_for(urls, name):
+    return urls["gemma3" if b"gemma3" in recorded.request_bytes(name) else "smollm2"]
 
 
-def _dechunked(body):
-    while body:
-        size, _, body = body.partition(b"\r\n")
-        length = int(size, 16)
-        yield body[:length]
-        body = body[length + 2 :]
+@pytest.fixture(scope="module")
+def answers(urls):
+    """Our answers to all recordings, asked in the recorded order."""
+    return {name: recorded.send(server_for(urls, name), name) for name in recorded.names()}
 
 
-def replay(server, name):
-    method, path, headers, body = recorded_request(name)
-    return httpx.request(
-        method, server.url + path, headers=headers, content=body, timeout=120, trust_env=False
-    )
+@pytest.mark.parametrize("name", recorded.names())
+def test_each_answer_conforms_or_its_difference_is_named(answers, name):
+    """Status, content type, fields, their order and types, stream shape, words of refusals."""
+    endpoint = recorded.endpoint(name)
+    named = {sign for each in DIFFERENCES if endpoint in each.where for sign in each.signs}
+
+    assert recorded.signs(recorded.response(name), answers[name]) <= named
 
 
-def records(body):
-    return [json.loads(line) for line in body.decode().splitlines() if line.strip()]
+@pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda each: each.here[:40])
+def test_each_difference_is_one(answers, difference):
+    """Nothing stands in the table that no recording and no test shows."""
+    asked = [name for name in answers if recorded.endpoint(name) in difference.where]
+    shown = [recorded.signs(recorded.response(name), answers[name]) for name in asked]
 
-
-def kinds(record):
-    return {key: type(value) for key, value in record.items() if key not in OURS_ONLY}
-
-
-@pytest.mark.parametrize("name", SUCCEED)
-def test_a_good_request_gets_the_recorded_shape(builtin_server, name):
-    """Same status, media type, fields and types, in the first and the last record."""
-    status, headers, body = recorded_response(name)
-    expected = records(body)
-
-    answer = replay(builtin_server, name)
-
-    assert answer.status_code == status
-    assert answer.headers["content-type"] == headers["content-type"]
-    got = records(answer.content)
-    assert (len(got) == 1) == (len(expected) == 1)
-    assert kinds(got[0]) == kinds(expected[0])
-    assert kinds(got[-1]) == kinds(expected[-1])
-    assert list(got[-1])[:4] == list(expected[-1])[:4]
+    assert set().union(*shown) >= set(difference.signs)
+    if not difference.signs:
+        file, _, function = difference.test.partition("::")
+        tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
+        assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("name", SAME_TEXT)
-def test_the_same_model_says_the_same(builtin_server, name):
-    """Same weights, same template, same sampling: the recorded text and the recorded counts."""
-    expected = records(recorded_response(name)[2])
+def test_the_same_prompt_gets_the_same_answer(answers, name):
+    """Same weights and sampling: the recorded text and the recorded counts; so is a rendering."""
+    expected, got = recorded.response(name), answers[name]
 
-    got = records(replay(builtin_server, name).content)
-
-    text = "".join(record["response"] for record in expected)
-    assert "".join(record["response"] for record in got) == text
-    for counter in ("prompt_eval_count", "eval_count", "done_reason", "context", "_debug_info"):
-        assert got[-1].get(counter) == expected[-1].get(counter)
-    assert len(got) == len(expected)
+    assert got.text == expected.text
+    for field in ("prompt_eval_count", "eval_count", "done_reason", "context", "_debug_info"):
+        assert got.records[-1].get(field) == expected.records[-1].get(field)
+    assert len(got.records) == len(expected.records)
 
 
-def test_a_cut_prompt_counts_the_whole_window(builtin_server):
-    """A prompt longer than the window is cut silently; the tell-tale is count == num_ctx."""
-    expected = records(recorded_response("generate_truncated_nostream_smollm2")[2])[0]
+def test_a_cut_prompt_is_the_recorded_one(answers):
+    """The first tokens and the tail, as many as the window: the next token is the recorded one.
 
-    got = records(replay(builtin_server, "generate_truncated_nostream_smollm2").content)[0]
+    What follows is not: the engine's real window is larger, and forgets its beginning later.
+    """
+    expected = recorded.response("generate_truncated_nostream_smollm2")
 
-    assert expected["prompt_eval_count"] == 256
-    assert got["prompt_eval_count"] == 256
-    assert got["done_reason"] == expected["done_reason"]
+    got = answers["generate_truncated_nostream_smollm2"]
 
-
-def test_a_cut_keeps_the_first_tokens_and_the_tail():
-    """Of ten tokens with room for seven, four stay in front and three at the end."""
-    assert _cut(list(range(10)), room=7, keep=4) == [0, 1, 2, 3, 7, 8, 9]
-    assert _cut(list(range(10)), room=10, keep=4) == list(range(10))
-    assert _cut(list(range(10)), room=3, keep=4) == [0, 1, 9]
+    for field in ("prompt_eval_count", "eval_count", "done_reason"):
+        assert got.records[0][field] == expected.records[0][field]
+    assert got.text.split()[0] == expected.text.split()[0]
+    assert got.text != expected.text
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_bad_request_gets_the_recorded_refusal(builtin_server, name):
-    """Same status and the same error text."""
-    status, headers, body = recorded_response(name)
+@pytest.mark.parametrize("name", ["chat_nostream_gemma3", "generate_nostream_gemma3"])
+def test_without_a_template_the_bare_prompt_is_counted(answers, name):
+    """`Hi` is one token and the beginning's own another; the tiny model spells letters."""
+    asked = recorded.request_json(name)
+    said = asked["messages"][-1]["content"] if "messages" in asked else asked["prompt"]
 
-    answer = replay(builtin_server, name)
-
-    assert answer.status_code == status
-    assert answer.headers["content-type"].split(";")[0] == headers["content-type"].split(";")[0]
-    if headers["content-type"].startswith("text/plain"):
-        assert answer.content == body
-        assert answer.headers.get("allow") == headers.get("allow")
-    else:
-        assert answer.json() == json.loads(body)
+    assert recorded.response(name).records[0]["prompt_eval_count"] > 1
+    assert answers[name].records[0]["prompt_eval_count"] == 1 + len(said)
 
 
-@pytest.mark.parametrize("name", ["cors_bad_origin", "cors_good_origin", "cors_preflight"])
-def test_pages_from_elsewhere_are_refused_as_recorded(builtin_server, name):
-    """A foreign origin gets 403, a local one the header that lets it read."""
-    status, headers, _ = recorded_response(name)
+@pytest.mark.parametrize(
+    "name", [name for name in OFFERED if "stream" in name and "no" not in name]
+)
+def test_a_stream_is_pieces_and_a_last_record(answers, name):
+    """Every record but the last has `done` false and a text; the last has none and the counts."""
+    *pieces, last = answers[name].records
 
-    answer = replay(builtin_server, name)
-
-    assert answer.status_code == status
-    allowed = "access-control-allow-origin"
-    assert answer.headers.get(allowed) == headers.get(allowed)
-
-
-@pytest.mark.parametrize("name", ["tags", "ps_empty", "version"])
-def test_lists_have_the_recorded_fields(builtin_server, name):
-    """Entries of /api/tags carry the same keys and types."""
-    status, _, body = recorded_response(name)
-
-    answer = replay(builtin_server, name)
-
-    assert answer.status_code == status
-    expected, got = json.loads(body), answer.json()
-    assert expected.keys() <= got.keys()
-    for mine, theirs in zip(got.get("models", []), expected.get("models", []), strict=False):
-        assert kinds(mine) == kinds(theirs)
-        assert kinds(mine["details"]) == kinds(theirs["details"])
+    if "error" not in last:
+        assert [record["done"] for record in pieces] == [False] * last["eval_count"]
+        assert last["done"] is True
+        assert not (last.get("response"))
+        assert not (last.get("message", {}).get("content"))
 
 
-def test_what_is_loaded_is_told_as_recorded(builtin_server):
-    """/api/ps has the recorded fields, and the recorded memory for the same model and window."""
-    _, _, body = recorded_response("ps_two")
-    (expected,) = [m for m in json.loads(body)["models"] if m["name"] == "smollm2:135m"]
-    replay(builtin_server, "generate_raw_nostream_smollm2")
+def test_logprobs_are_the_recorded_ones(answers):
+    """The same tokens, as likely as recorded, the likeliest beside each."""
+    expected = recorded.response("generate_logprobs_smollm2").records[0]["logprobs"]
 
-    (got,) = httpx.get(f"{builtin_server.url}/api/ps", trust_env=False).json()["models"]
+    got = answers["generate_logprobs_smollm2"].records[0]["logprobs"]
 
-    assert kinds(got) == kinds(expected)
+    assert [each["token"] for each in got] == [each["token"] for each in expected]
+    for mine, theirs in zip(got, expected, strict=True):
+        assert mine["logprob"] == pytest.approx(theirs["logprob"], abs=0.01)
+        assert [t["bytes"] for t in mine["top_logprobs"]] == [
+            t["bytes"] for t in theirs["top_logprobs"]
+        ]
+
+
+def test_what_is_loaded_is_told_as_recorded(answers):
+    """/api/ps tells the recorded memory for the same model and window."""
+    (expected,) = [
+        each
+        for each in recorded.response("ps_two").records[0]["models"]
+        if each["name"] == "smollm2:135m"
+    ]
+
+    (got,) = answers["ps_two"].records[0]["models"]
+
     assert got["size"] == expected["size"]
     assert got["context_length"] == expected["context_length"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", got["expires_at"])
 
 
-def test_a_model_is_shown_as_recorded(builtin_server):
-    """Same keys; same metadata; arrays are null; tensors as they are in the file."""
-    _, _, body = recorded_response("show_smollm2")
-    expected = json.loads(body)
+@pytest.mark.parametrize("name", ["show_smollm2", "show_gemma3"])
+def test_a_model_is_shown_as_recorded(answers, name):
+    """The same keys of metadata; of the same file the same values; arrays are null."""
+    expected = recorded.response(name).records[0]
 
-    got = replay(builtin_server, "show_smollm2").json()
+    got = answers[name].records[0]
 
-    assert got.keys() == expected.keys()
-    info = expected["model_info"]
-    assert got["model_info"].keys() == info.keys()
-    for key, value in info.items():
-        assert got["model_info"][key] == pytest.approx(value), key
-    for key in ("tensors", "capabilities", "template", "parameters"):
-        assert got[key] == expected[key]
-    assert kinds(got["details"]) == kinds(expected["details"])
+    assert got["model_info"].keys() == expected["model_info"].keys()
+    assert got["capabilities"] == expected["capabilities"]
+    if name == "show_smollm2":
+        assert got["tensors"] == expected["tensors"]
+        for key, value in expected["model_info"].items():
+            assert got["model_info"][key] == pytest.approx(value), key
 
 
-def test_verbose_adds_the_arrays(builtin_server):
+def test_verbose_adds_the_arrays(answers):
     """Only then: the vocabulary and the per-layer arrays."""
-    expected = json.loads((WIRE / "show_smollm2_verbose.trimmed.json").read_text(encoding="utf-8"))
+    expected = recorded.response("show_smollm2_verbose").records[0]
 
-    got = replay(builtin_server, "show_smollm2_verbose").json()
+    got = answers["show_smollm2_verbose"].records[0]
 
     arrays = {k: v for k, v in expected["model_info"].items() if isinstance(v, list)}
     assert arrays
     for key, beginning in arrays.items():
         assert got["model_info"][key][: len(beginning)] == beginning
     assert len(got["model_info"]["tokenizer.ggml.tokens"]) == 49152
+
+
+def _through_the_client(transport, url, name):
+    """What the official client makes of an answer: plain records, or the error it raises."""
+    asked = recorded.request_json(name)
+    verb = recorded.endpoint(name).rpartition("/")[2]
+    if verb != "show":
+        asked.setdefault("stream", True)  # the protocol's default, which the client turns round
+    with ollama.Client(url, transport=transport) as client:
+        try:
+            answer = getattr(client, verb)(**asked)
+            records = list(answer) if asked.get("stream") else [answer]
+        except ollama.ResponseError as error:
+            return [{"status": error.status_code, "error": error.error}]
+    return [record.model_dump(exclude_none=True, by_alias=True) for record in records]
+
+
+@pytest.mark.parametrize("name", ASKED_BY_THE_CLIENT)
+def test_the_official_client_gets_the_same_objects(urls, name):
+    """Recorded bytes and our answers become objects with the same fields and types."""
+    theirs = recorded.response(name)
+
+    def replayed(_request):
+        kind = {"content-type": theirs.headers["content-type"]}
+        return httpx.Response(theirs.status, headers=kind, content=theirs.body)
+
+    expected = _through_the_client(httpx.MockTransport(replayed), "http://recorded", name)
+    got = _through_the_client(httpx.HTTPTransport(), server_for(urls, name), name)
+
+    differences = recorded.signs(_as_exchange(expected), _as_exchange(got))
+    if name.startswith("show"):
+        differences -= {"- parameters", "value of template"}
+    assert differences == set()
+
+
+def _as_exchange(records):
+    lines = "\n".join(json.dumps(record, default=str) for record in records)
+    return recorded.Exchanged(status=200, headers={}, body=lines.encode())
 
 
 def test_it_never_claims_to_be_ollama(builtin_server):
@@ -234,3 +236,25 @@ def test_it_never_claims_to_be_ollama(builtin_server):
     assert not re.search(r"\d+\.\d+", version["version"])
     assert "ollama" not in f"{version}{root.text}{root.headers}".lower()
     assert "xllamacpp" in version["engine"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/pull", "/api/embeddings", "/v1/completions", "/favicon.ico"]
+)
+def test_a_path_that_is_not_offered_is_unknown(builtin_server, path):
+    """Ollama's own words for a path that it does not know, whatever the method."""
+    expected = recorded.response("err_404")
+
+    for method in ("GET", "POST", "DELETE"):
+        answer = httpx.request(method, builtin_server.url + path, trust_env=False)
+        assert (answer.status_code, answer.content) == (expected.status, expected.body)
+        assert answer.headers["content-type"] == expected.headers["content-type"]
+
+
+def test_the_table_can_be_read():
+    """One line a difference, all cells filled."""
+    header, rule, *lines = as_markdown().splitlines()
+
+    assert len(lines) == len(DIFFERENCES)
+    assert {line.count(" | ") for line in (header, *lines)} == {3}
+    assert rule == "|---|---|---|---|"

@@ -6,7 +6,7 @@ import urllib.parse
 import httpx
 import pytest
 
-from twohalves.server.builtin.requests import read_json
+from twohalves.server.builtin.bodies import read_json
 
 pytestmark = pytest.mark.engine
 
@@ -74,7 +74,6 @@ def test_a_body_that_is_no_request(builtin_server, body, status, text):
         ('"suffix":"end"', "does not support insert"),
         ('"images":["aGk="]', "does not support images"),
         ('"template":"{{ .Prompt }}"', "does not offer template"),
-        ('"logprobs":true', "does not offer logprobs"),
         ('"format":{"$ref":"#/nowhere"}', ""),
         ('"options":{"repeat_penalty":0}', "must be finite and greater than 0"),
     ],
@@ -93,7 +92,8 @@ def test_a_field_that_cannot_be_served(builtin_server, field, text):
         ('"num_ctx":true', 'option "num_ctx" must be of type integer'),
         ('"seed":"1"', 'option "seed" must be of type integer'),
         ('"temperature":[1]', 'option "temperature" must be of type float32'),
-        ('"stop":5', 'option "stop" must be of type array'),
+        ('"stop":"x"', 'option "stop" must be of type array'),
+        ('"use_mmap":1', 'option "use_mmap" must be of type boolean'),
         ('"stop":[5]', 'option "stop" must be of an array of strings'),
     ],
 )
@@ -113,7 +113,7 @@ def test_an_option_of_a_wrong_type(builtin_server, option, text):
         '"num_batch":1',
         '"num_batch":1e300', '"num_thread":-3', '"seed":-99999999999', '"seed":4294967296',
         '"temperature":-1', '"temperature":1e30', '"top_k":0', '"num_keep":9999',
-        '"stop":""', '"stop":[""]', '"nonsense":1', '"num_ctx":null',
+        '"stop":[""]', '"nonsense":1', '"num_ctx":null',
         '"num_predict":-7, "stop":["a","e","i","o","u"," "]',
     ],
 )  # fmt: skip

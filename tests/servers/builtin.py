@@ -1,5 +1,6 @@
 """A real built-in server of a test's own, seen from outside."""
 
+import contextlib
 import os
 import pathlib
 import socket
@@ -74,3 +75,12 @@ class Started:
         before = sum(engine.cpu_times()[:2])
         time.sleep(0.4)
         return engine.is_running() and sum(engine.cpu_times()[:2]) - before > 0.05
+
+
+@contextlib.contextmanager
+def builtin(model=None, **variables):
+    """The URL of one that serves a GGUF file (None = the built-in model), stopped at the end."""
+    chosen = () if model is None else ("--model", model)
+    with Started("--stop-at-end-of-input", *chosen, env=variables) as server:
+        assert server.url.startswith("http://127.0.0.1:"), "the built-in server did not start"
+        yield server.url

@@ -21,8 +21,8 @@ from collections.abc import Callable, Mapping
 
 from twohalves.errors import BuiltinFailed, EngineMissing
 from twohalves.server.answering import Server
+from twohalves.server.builtin.endpoints import VERSION
 from twohalves.server.builtin.environment import read_environment
-from twohalves.server.builtin.listener import VERSION
 from twohalves.server.builtin.weights import installed_weights
 
 _PROJECT = pathlib.Path(__file__).resolve().parents[2]

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Callable
 
 from twohalves.errors import EngineMissing, NotLoopback, PortTaken
+from twohalves.server.builtin.answerer import Answerer
 from twohalves.server.builtin.engine import Engine
 from twohalves.server.builtin.environment import read_environment
-from twohalves.server.builtin.generate import Answerer
 from twohalves.server.builtin.listener import Listener
 from twohalves.server.builtin.model import read_model
 from twohalves.server.builtin.residence import Residence

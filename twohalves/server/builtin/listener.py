@@ -15,26 +15,14 @@ from typing import Any
 
 from twohalves.errors import EngineBroke, RequestRefused, TwoHalvesError
 from twohalves.server.builtin import replies
+from twohalves.server.builtin.answerer import Answerer
 from twohalves.server.builtin.client import Client
-from twohalves.server.builtin.generate import Answerer
+from twohalves.server.builtin.endpoints import GREETING, PATHS, VERSION, Endpoints, read_asked
 from twohalves.server.builtin.model import ServedModel
-from twohalves.server.builtin.requests import read_fields, read_generate, read_json
 from twohalves.server.builtin.residence import Residence
 from twohalves.server.loopback import is_loopback
 
-GREETING = "Two Halves built-in server (llama.cpp) is running"
-VERSION = "twohalves-builtin"
-"""Not a number, so that nobody takes it for a version of Ollama."""
-
 _LARGEST_BODY = 32 * 2**20
-_PATHS = {
-    "/": ("GET", "HEAD"),
-    "/api/version": ("GET", "HEAD"),
-    "/api/tags": ("GET", "HEAD"),
-    "/api/ps": ("GET",),
-    "/api/show": ("POST",),
-    "/api/generate": ("POST",),
-}
 _log = logging.getLogger(__name__)
 
 
@@ -59,8 +47,8 @@ class Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
         Raises:
             OSError: the port is in use.
         """
-        self.model, self.residence, self.answerer = model, residence, answerer
-        self.engine_version = engine_version
+        self.residence, self.answerer = residence, answerer
+        self.endpoints = Endpoints(model, residence, engine_version)
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, Handler)
 
@@ -121,7 +109,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         body = self._body()
         path = urllib.parse.urlsplit(self.path).path
-        allowed = _PATHS.get(path)
+        allowed = PATHS.get(path)
         if allowed is None:
             self._send(HTTPStatus.NOT_FOUND, b"404 page not found", "text/plain")
         elif self.command == "OPTIONS":
@@ -134,39 +122,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._answer(path, body, arrived_ns)
 
     def _answer(self, path: str, body: bytes, arrived_ns: int) -> None:
-        served = self.server
         if path == "/":
             self._send(HTTPStatus.OK, GREETING.encode(), "text/plain; charset=utf-8")
-        elif path == "/api/version":
-            self._reply({"version": VERSION, "engine": f"llama.cpp ({served.engine_version})"})
-        elif path == "/api/tags":
-            self._reply({"models": [served.model.tag()]})
-        elif path == "/api/ps":
-            self._reply({"models": self._loaded()})
-        elif path == "/api/show":
-            self._reply(self._show(body))
+            return
+        told = self.server.endpoints.tell(path, body)
+        if told is None:
+            self._compute(path, body, arrived_ns)
         else:
-            self._generate(body, arrived_ns)
+            self._reply(told)
 
-    def _loaded(self) -> list[dict[str, Any]]:
-        resident = self.server.residence.resident()
-        if resident is None:
-            return []
-        expires_at = replies.timestamp(resident.expires_at_ns)
-        settings = resident.settings
-        return [self.server.model.loaded(settings.num_ctx, settings.setup, expires_at)]
-
-    def _show(self, body: bytes) -> dict[str, Any]:
-        given = read_fields(read_json(body, "ShowRequest"), "ShowRequest")
-        name = given.get("model") or given.get("name")
-        if not name:
-            raise RequestRefused(400, "model is required")
-        if not self.server.model.answers_to(name):
-            raise RequestRefused(404, f"model '{name}' not found")
-        return self.server.model.show(verbose=given.get("verbose", False))
-
-    def _generate(self, body: bytes, arrived_ns: int) -> None:
-        asked = read_generate(read_json(body, "GenerateRequest"))
+    def _compute(self, path: str, body: bytes, arrived_ns: int) -> None:
+        asked = read_asked(path, body)
         with (
             Client(self.connection) as client,
             contextlib.closing(self.server.answerer.answer(asked, arrived_ns, client)) as records,
@@ -268,7 +234,8 @@ def _chunked(record: dict[str, Any]) -> bytes:
 
 def _preflight(allowed: tuple[str, ...]) -> dict[str, str]:
     return {
-        "Access-Control-Allow-Methods": ",".join(allowed),
+        "Access-Control-Allow-Methods": "GET,POST,PUT,PATCH,DELETE,HEAD,OPTIONS",
         "Access-Control-Allow-Headers": "Authorization,Content-Type,User-Agent,Accept",
         "Access-Control-Max-Age": "43200",
+        "Allow": ", ".join(allowed),
     }

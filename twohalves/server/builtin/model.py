@@ -15,11 +15,6 @@ from twohalves.server.answering import Started
 from twohalves.server.builtin.gguf_header import Header, read_header
 from twohalves.server.builtin.replies import timestamp
 
-_CHATML = "<|im_start|>"
-_CHATML_TEMPLATE = (
-    "{{- range .Messages }}<|im_start|>{{ .Role }}\n{{ .Content }}<|im_end|>\n"
-    "{{ end }}<|im_start|>assistant\n"
-)
 _HIDDEN = frozenset({"tokenizer.chat_template", "general.name"})
 """Keys that Ollama does not repeat in model_info."""
 
@@ -47,14 +42,27 @@ class ServedModel:
         return self.header.own("context_length")
 
     @property
-    def is_chatml(self) -> bool:
-        """True if conversations are marked as ChatML, which is rendered here."""
-        return _CHATML in str(self.header.metadata.get("tokenizer.chat_template", ""))
+    def template(self) -> str | None:
+        """The file's own chat template, in Jinja; None = it has none."""
+        text = self.header.metadata.get("tokenizer.chat_template")
+        return text if isinstance(text, str) else None
 
     @property
-    def stops(self) -> tuple[str, ...]:
-        """Texts that end an answer unless the request names others."""
-        return (_CHATML, "<|im_end|>") if self.is_chatml else ()
+    def first_token(self) -> str:
+        """The text of the token that the engine puts in front of every prompt; often empty."""
+        known = self.header.metadata
+        number = known.get("tokenizer.ggml.bos_token_id")
+        tokens = known.get("tokenizer.ggml.tokens")
+        by_kind = known.get("tokenizer.ggml.model") == "llama"  # what the engine assumes
+        is_put = known.get("tokenizer.ggml.add_bos_token", by_kind)
+        if not is_put or not isinstance(number, int) or not isinstance(tokens, list):
+            return ""
+        return str(tokens[number]) if number < len(tokens) else ""
+
+    @property
+    def full_name(self) -> str:
+        """Its name as Ollama's refusals write it, with the registry that a bare name implies."""
+        return f"registry.ollama.ai/library/{self.name}"
 
     def answers_to(self, name: str) -> bool:
         """True if a client's name means this model; a name without tag means `latest`."""
@@ -97,13 +105,9 @@ class ServedModel:
         Args:
             verbose: with the arrays; else they are null, as in Ollama.
         """
-        template = _CHATML_TEMPLATE
-        if not self.is_chatml:
-            template = str(self.header.metadata.get("tokenizer.chat_template", "{{ .Prompt }}"))
-        parameters = [f"{'stop':<30} {json.dumps(stop)}" for stop in self.stops]
+        template = self.template or "{{ .Prompt }}"
         return {
-            "modelfile": self._modelfile(template),
-            **({"parameters": "\n".join(parameters)} if parameters else {}),
+            "modelfile": f"FROM {self.name}\nTEMPLATE {json.dumps(template, ensure_ascii=False)}\n",
             "template": template,
             "details": self._details(),
             "model_info": self._model_info(verbose=verbose),
@@ -114,10 +118,6 @@ class ServedModel:
             "capabilities": ["completion"],
             "modified_at": self.modified_at,
         }
-
-    def _modelfile(self, template: str) -> str:
-        lines = [f"FROM {self.name}", f"TEMPLATE {json.dumps(template, ensure_ascii=False)}"]
-        return "\n".join([*lines, *(f"PARAMETER stop {stop}" for stop in self.stops), ""])
 
     def _model_info(self, *, verbose: bool) -> dict[str, Any]:
         info = {**self.header.metadata, "general.parameter_count": self.header.parameter_count}

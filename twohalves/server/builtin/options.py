@@ -44,8 +44,8 @@ class Options:
     """First tokens that survive a cut."""
     seed: int
     """-1 = another one each time."""
-    stop: tuple[str, ...] | None
-    """Texts that end the answer; None = the model's own."""
+    stop: tuple[str, ...]
+    """Texts that end the answer, besides the tokens that end it for this model."""
     sampling: dict[str, float]
     """Temperature and the like, under the engine's names."""
 
@@ -60,10 +60,14 @@ def read_options(given: dict[str, Any], default_num_ctx: int = DEFAULT_NUM_CTX) 
     Raises:
         RequestRefused: 500, an option of a wrong type; the status is Ollama's.
     """
+    if not isinstance(given.get("use_mmap", False), bool | None):
+        raise RequestRefused(500, 'option "use_mmap" must be of type boolean')
     integers = {"num_ctx": default_num_ctx, **_INTEGERS}
     known = {name: _integer(name, given.get(name), default) for name, default in integers.items()}
     sampling = {name: _float(name, given.get(name), default) for name, default in _FLOATS.items()}
     window = max(known["num_ctx"], _SMALLEST_NUM_CTX)
+    if known["repeat_last_n"] < 0:  # as far as the window reaches
+        known["repeat_last_n"] = window
     return Options(
         num_ctx=window,
         num_batch=max(min(known["num_batch"], window), _SMALLEST_BATCH),
@@ -92,12 +96,11 @@ def _float(name: str, value: object, default: float) -> float:
     return float(min(max(value, -_LARGEST_INT), _LARGEST_INT))
 
 
-def _stop(value: object) -> tuple[str, ...] | None:
+def _stop(value: object) -> tuple[str, ...]:
     if value is None:
-        return None
-    texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list):
+        return ()
+    if not isinstance(value, list):
         raise RequestRefused(500, 'option "stop" must be of type array')
-    if not all(isinstance(text, str) for text in texts):
+    if not all(isinstance(text, str) for text in value):
         raise RequestRefused(500, 'option "stop" must be of an array of strings')
-    return tuple(text for text in texts if text)
+    return tuple(text for text in value if text)

@@ -1,61 +1,56 @@
-"""What clients ask: JSON bodies read, checked and refused as Ollama 0.24 does it.
-
-The words of the refusals are part of the protocol: they are compared with recordings.
-"""
+"""What clients ask: requests to /api/generate, /api/chat and /api/show, read and checked."""
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from twohalves.errors import RequestRefused
+from twohalves.server.builtin.bodies import BOOL, OBJECT, STRING, Fields, read_fields, wrong_type
 from twohalves.server.builtin.durations import keep_alive_seconds
 
-_FIELDS: dict[str, tuple[tuple[type, ...], str]] = {
-    "model": ((str,), "string"),
-    "name": ((str,), "string"),
-    "prompt": ((str,), "string"),
-    "suffix": ((str,), "string"),
-    "system": ((str,), "string"),
-    "template": ((str,), "string"),
-    "context": ((list,), "[]int"),
-    "stream": ((bool,), "bool"),
-    "raw": ((bool,), "bool"),
-    "images": ((list,), "[]api.ImageData"),
-    "options": ((dict,), "map[string]interface {}"),
-    "truncate": ((bool,), "bool"),
-    "shift": ((bool,), "bool"),
-    "logprobs": ((bool,), "bool"),
-    "verbose": ((bool,), "bool"),
-    "_debug_render_only": ((bool,), "bool"),
+_SHARED: Fields = {
+    "model": STRING,
+    "stream": BOOL,
+    "options": OBJECT,
+    "truncate": BOOL,
+    "shift": BOOL,
+    "logprobs": BOOL,
+    "top_logprobs": ((int,), "int"),
+    "_debug_render_only": BOOL,
 }
-_GO_KINDS = {bool: "bool", int: "number", float: "number", str: "string", list: "array"}
+_GENERATE: Fields = _SHARED | {
+    "prompt": STRING,
+    "suffix": STRING,
+    "system": STRING,
+    "template": STRING,
+    "context": ((list,), "[]int"),
+    "raw": BOOL,
+    "images": ((list,), "[]api.ImageData"),
+}
+_CHAT: Fields = _SHARED | {
+    "messages": ((list,), "[]api.Message"),
+    "tools": ((list,), "api.Tools"),
+}
+_MESSAGE: Fields = {
+    "role": STRING,
+    "content": STRING,
+    "images": ((list,), "[]api.ImageData"),
+}
+_SHOW: Fields = {"model": STRING, "name": STRING, "verbose": BOOL}
 _THINK_WORDS = ("high", "medium", "low")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_MOST_LOGPROBS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Generate:
-    """A request to /api/generate whose fields have the right types."""
+class Asked:
+    """What requests to /api/generate and /api/chat have in common."""
 
     model: str
     """Name as asked."""
-    prompt: str
-    """Empty = only load or unload."""
-    suffix: str
-    """Text that should follow the answer."""
-    system: str
-    """System message."""
-    template: str
-    """A template of the client's own."""
-    context: tuple[int, ...]
-    """Token ids of an earlier answer to go on from."""
     stream: bool
     """One record a token, or one in all."""
-    raw: bool
-    """No template around the prompt."""
     images: bool
     """True if any came."""
     think: bool
@@ -71,72 +66,69 @@ class Generate:
     shift: bool
     """Go on past the window's end by forgetting, instead of stopping."""
     logprobs: bool
-    """True if asked for."""
+    """Tell how likely each token was."""
+    top_logprobs: int
+    """How many of the likeliest tokens to tell beside each."""
     render_only: bool
     """Answer with the rendered prompt."""
 
 
-def read_json(body: bytes, go_type: str) -> dict[str, Any]:
-    """The JSON object of a request's body.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generate(Asked):
+    """A request to /api/generate whose fields have the right types."""
 
-    Args:
-        body: bytes as received; broken UTF-8 becomes replacement characters.
-        go_type: how Ollama's refusals call the request.
+    prompt: str
+    """Empty = only load or unload."""
+    suffix: str
+    """Text that should follow the answer."""
+    system: str
+    """System message."""
+    template: str
+    """A template of the client's own."""
+    context: tuple[int, ...]
+    """Token ids of an earlier answer to go on from."""
+    raw: bool
+    """No template around the prompt."""
 
-    Raises:
-        RequestRefused: 400, no body, no JSON, or no object.
-    """
-    if not body:
-        raise RequestRefused(400, "missing request body")
-    text = body.decode("utf-8", errors="replace").lstrip(" \t\r\n")
-    try:
-        record = _decode(text)
-        if "\\ud" in text.lower():  # half a surrogate pair cannot be passed on
-            whole = _LONE_SURROGATE.sub("\ufffd", json.dumps(record, ensure_ascii=False))
-            record = json.loads(whole)
-    except RecursionError as error:
-        raise RequestRefused(400, "exceeded max depth") from error
-    if record is None:
-        return {}
-    if not isinstance(record, dict):
-        kind = _kind(record)
-        raise RequestRefused(
-            400, f"json: cannot unmarshal {kind} into Go value of type api.{go_type}"
-        )
-    return record
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is to be answered: only load or unload."""
+        return not self.prompt
 
 
-def _decode(text: str) -> object:
-    try:
-        record: object = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text)[0]
-    except json.JSONDecodeError as error:
-        rest = text[error.pos :].strip()
-        unterminated = error.msg.startswith("Unterminated")
-        if not rest or unterminated:
-            raise RequestRefused(400, "unexpected EOF") from error
-        wanted = "looking for beginning of value"
-        raise RequestRefused(400, f"invalid character '{rest[0]}' {wanted}") from error
-    except ValueError as error:  # a number of thousands of digits
-        raise RequestRefused(400, "json: cannot unmarshal number") from error
-    return record
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation."""
+
+    role: str
+    """In lower case; any word, as in Ollama: the template decides what it knows."""
+    content: str
+    """The text."""
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise RequestRefused(400, f"invalid character '{name[0]}' looking for beginning of value")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chat(Asked):
+    """A request to /api/chat whose fields have the right types."""
+
+    messages: tuple[Message, ...]
+    """Oldest first; none = only load or unload."""
+    tools: bool
+    """True if any came."""
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is to be answered: only load or unload."""
+        return not self.messages
 
 
-def read_fields(record: dict[str, Any], go_type: str) -> dict[str, Any]:
-    """The known fields that were given, each of the right type; null counts as not given.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Show:
+    """A request to /api/show."""
 
-    Raises:
-        RequestRefused: 400, a field of a wrong type.
-    """
-    given = {name: record[name] for name in _FIELDS if record.get(name) is not None}
-    for name, value in given.items():
-        types, go_name = _FIELDS[name]
-        if not isinstance(value, types):
-            _wrong_type(value, f"{go_type}.{name}", go_name)
-    return given
+    model: str
+    """Name as asked."""
+    verbose: bool
+    """With the arrays of the metadata."""
 
 
 def read_generate(record: dict[str, Any]) -> Generate:
@@ -145,25 +137,76 @@ def read_generate(record: dict[str, Any]) -> Generate:
     Raises:
         RequestRefused: 400, a field of a wrong type.
     """
-    given = read_fields(record, "GenerateRequest")
+    given = read_fields(record, "GenerateRequest", _GENERATE)
     context = given.get("context", [])
     for token in context:
         if isinstance(token, bool) or not isinstance(token, int):
-            _wrong_type(token, "GenerateRequest.context", "int")
-    keep_alive = record.get("keep_alive")
+            wrong_type(token, "GenerateRequest.context", "int")
     return Generate(
-        **{name: given.get(name, "") for name in
-           ("model", "prompt", "suffix", "system", "template")},
-        context=tuple(context),
+        **_shared(record, given),
+        **{name: given.get(name, "") for name in ("prompt", "suffix", "system", "template")},
         images=bool(given.get("images")),
-        think=_think(record.get("think")),
-        format=record.get("format") or None,
-        keep_alive=None if keep_alive is None else keep_alive_seconds(keep_alive),
-        options=given.get("options", {}),
+        context=tuple(context),
+        raw=given.get("raw", False),
+    )
+
+
+def read_chat(record: dict[str, Any]) -> Chat:
+    """A request to /api/chat.
+
+    Raises:
+        RequestRefused: 400, no model, or a field of a wrong type.
+    """
+    given = read_fields(record, "ChatRequest", _CHAT)
+    if not given.get("model"):
+        raise RequestRefused(400, "model is required")
+    turns = [_turn(each) for each in given.get("messages", [])]
+    return Chat(
+        **_shared(record, given),
+        images=any(turn.get("images") for turn in turns),
+        messages=tuple(
+            Message(role=turn.get("role", "").lower(), content=turn.get("content", ""))
+            for turn in turns
+        ),
+        tools=bool(given.get("tools")),
+    )
+
+
+def read_show(record: dict[str, Any]) -> Show:
+    """A request to /api/show.
+
+    Raises:
+        RequestRefused: 400, no model, or a field of a wrong type.
+    """
+    given = read_fields(record, "ShowRequest", _SHOW)
+    name = given.get("model") or given.get("name")
+    if not name:
+        raise RequestRefused(400, "model is required")
+    return Show(model=name, verbose=given.get("verbose", False))
+
+
+def _turn(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        wrong_type(value, "ChatRequest.messages", "api.Message")
+    return read_fields(value, "ChatRequest.messages", _MESSAGE)
+
+
+def _shared(record: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    keep_alive = record.get("keep_alive")
+    top_logprobs = given.get("top_logprobs", 0)
+    if not 0 <= top_logprobs <= _MOST_LOGPROBS:
+        raise RequestRefused(400, f"top_logprobs must be between 0 and {_MOST_LOGPROBS}")
+    return {
+        "model": given.get("model", ""),
+        "think": _think(record.get("think")),
+        "format": record.get("format") or None,
+        "keep_alive": None if keep_alive is None else keep_alive_seconds(keep_alive),
+        "options": given.get("options", {}),
         **{name: given.get(name, True) for name in ("stream", "truncate", "shift")},
-        **{name: given.get(name, False) for name in ("raw", "logprobs")},
-        render_only=given.get("_debug_render_only", False),
-    )  # fmt: skip
+        "logprobs": given.get("logprobs", False),
+        "top_logprobs": top_logprobs,
+        "render_only": given.get("_debug_render_only", False),
+    }
 
 
 def _think(value: object) -> bool:
@@ -173,14 +216,3 @@ def _think(value: object) -> bool:
         return True
     wanted = 'must be "high", "medium", "low", true, or false'
     raise RequestRefused(400, f"invalid think value: {json.dumps(value)} ({wanted})")
-
-
-def _wrong_type(value: object, field: str, go_name: str) -> NoReturn:
-    kind = _kind(value)
-    raise RequestRefused(
-        400, f"json: cannot unmarshal {kind} into Go struct field {field} of type {go_name}"
-    )
-
-
-def _kind(value: object) -> str:
-    return _GO_KINDS.get(type(value), "object")
