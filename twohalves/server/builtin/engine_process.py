@@ -54,6 +54,7 @@ def _load(wanted: dict[str, Any]) -> tuple[object, dict[str, str]]:
     )
     params.cache_ram_mib = wanted["host_cache_mib"]
     params.ctx_shift = True
+    params.prefill_assistant = False  # a conversation that ends with an answer is no unfinished one
     params.fit_params = False  # never change what was asked for
     params.api_keys = [wanted["key"]]
     params.cors_origins = ""
