@@ -130,10 +130,11 @@ def test_sigterm_ends_it_whatever_it_does(server, when):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
-def test_a_killed_server_leaves_no_engine_behind(server):
-    """Also when nothing could be tidied up."""
+@pytest.mark.parametrize("when", ["load", "prefill"])
+def test_a_killed_server_leaves_no_engine_behind(server, when):
+    """Also when nothing could be tidied up, and before the engine has said that it is ready."""
     with contextlib.closing(server.begin(7000)):
-        assert until(server.is_computing)
+        assert until(server.engine if when == "load" else server.is_computing)
         engine = server.engine()
         os.kill(server.process.pid, signal.SIGKILL)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from twohalves.errors import VariableUnusable
+from twohalves.errors import FlashAttentionNeeded, VariableUnusable
 from twohalves.server import Started
 from twohalves.server.builtin.durations import FOREVER
 from twohalves.server.builtin.environment import read_environment
@@ -79,7 +79,7 @@ def test_what_means_nothing_is_refused_by_name(name, text):
 
 def test_a_block_type_without_flash_attention_is_refused():
     """Ollama 0.24 takes f16 instead and says nothing: the reader would measure another thing."""
-    with pytest.raises(VariableUnusable, match="OLLAMA_KV_CACHE_TYPE"):
+    with pytest.raises(FlashAttentionNeeded, match="q8_0"):
         setup(OLLAMA_KV_CACHE_TYPE="q8_0", OLLAMA_FLASH_ATTENTION="0")
 
     assert setup(OLLAMA_KV_CACHE_TYPE="bf16", OLLAMA_FLASH_ATTENTION="0").kv_type == "bf16"

@@ -20,7 +20,7 @@
         SiteNotWritten, CalculatorUnusable
       the built-in server
         WeightsMissing, WeightsUnreadable, EngineMissing, EngineBroke, RequestRefused,
-        NotLoopback, VariableUnusable
+        NotLoopback, VariableUnusable, FlashAttentionNeeded
       finding a server, and talking to it
         EndpointMalformed, ServerUnreachable, HostUnknown, ProxyUnreachable,
         VariablesNotUnderstood, NotOllama, ProxyAnswered, NoServer, BuiltinFailed,
@@ -726,7 +726,7 @@ _EXAMPLES = {
     "OLLAMA_MAX_QUEUE": "512",
     "OLLAMA_NUM_PARALLEL": "1",
     "OLLAMA_FLASH_ATTENTION": "1",
-    "OLLAMA_KV_CACHE_TYPE": "f16 (q8_0 and smaller need flash attention)",
+    "OLLAMA_KV_CACHE_TYPE": "f16",
     "LLAMA_ARG_CACHE_RAM": "0",
 }
 
@@ -741,8 +741,20 @@ class VariableUnusable(TwoHalvesError):
         self.what = f"The {said} {value!r}, which means nothing."
         example = _EXAMPLES.get(name, "builtin")
         self.next_step = (
-            f"{_without(name).capitalize()}, or give it a value such as "
+            f"{_without(name)[0].upper()}{_without(name)[1:]}, or give it a value such as "
             f"{'http://127.0.0.1:11434' if typed else example}."
+        )
+
+
+class FlashAttentionNeeded(TwoHalvesError):
+    """A cache of fewer bits was asked for, with flash attention switched off."""
+
+    def __init__(self, kv_type: str) -> None:
+        super().__init__(kv_type)
+        self.what = f"A {kv_type} cache needs flash attention, and that is switched off."
+        self.next_step = (
+            "Leave OLLAMA_FLASH_ATTENTION unset or set it to 1; or take an f16 cache: "
+            "OLLAMA_KV_CACHE_TYPE=f16."
         )
 
 

@@ -13,6 +13,7 @@ from twohalves.server.client import client, sender
 from twohalves.server.counters import Meaning, by_version, meaning
 from twohalves.server.find import find
 from twohalves.server.models import Model, ModelFacts, choose, facts, models
+from twohalves.server.private import start
 from twohalves.server.pull import Pulled, pull
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "models",
     "pull",
     "sender",
+    "start",
     "translated",
     "who",
 ]

@@ -20,8 +20,16 @@ _FLASH_ATTENTION = {None: -1, False: 0, True: 1}
 def main() -> None:
     """Load, answer on the engine's port until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    answers = os.dup(1)
     os.dup2(2, 1)  # whatever the engine prints belongs into the log
+    try:
+        _serve(answers)
+    finally:
+        # at once: with a model loaded the engine does not survive an ordinary exit
+        os._exit(0)
+
+
+def _serve(answers: int) -> None:
     wanted = json.loads(sys.stdin.buffer.readline())
     try:
         loaded, said = _load(wanted)
@@ -29,11 +37,10 @@ def main() -> None:
         loaded, said = None, {"missing": str(error)}
     except RuntimeError as error:
         loaded, said = None, {"refused": str(error)}
-    answers.write(json.dumps(said) + "\n")
-    answers.close()
+    os.write(answers, json.dumps(said).encode("ascii") + b"\n")
+    os.close(answers)
     if loaded is not None:
         sys.stdin.buffer.read()
-    os._exit(0)  # at once: the engine does not survive an ordinary exit while it computes
 
 
 def _load(wanted: dict[str, Any]) -> tuple[object, dict[str, str]]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from twohalves.errors import RequestRefused, VariableUnusable
+from twohalves.errors import FlashAttentionNeeded, RequestRefused, VariableUnusable
+from twohalves.formulas import KV_TYPES
 from twohalves.server.answering import Started
 from twohalves.server.builtin.durations import FOREVER, keep_alive_seconds, parse_duration
 from twohalves.server.builtin.options import DEFAULT_NUM_CTX
 
-KV_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0")
 _MOST_SLOTS = 256  # of the engine
-_BLOCKS = frozenset({"q8_0", "q5_1", "q5_0", "q4_1", "q4_0"})
 _TRUE, _FALSE = ("1", "t", "true"), ("0", "f", "false")
 
 
@@ -37,6 +36,7 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
 
     Raises:
         VariableUnusable: one of them holds nothing that it can mean.
+        FlashAttentionNeeded: a cache of fewer bits without it.
     """
     flash_attention = _yes_or_no(environ, "OLLAMA_FLASH_ATTENTION")
     return Environment(
@@ -45,7 +45,7 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         longest_queue=_count(environ, "OLLAMA_MAX_QUEUE", 512),
         setup=Started(
             slots=_count(environ, "OLLAMA_NUM_PARALLEL", 1, _MOST_SLOTS) or 1,
-            kv_type=_kv_type(environ, "OLLAMA_KV_CACHE_TYPE", blocks=flash_attention is not False),
+            kv_type=_kv_type(environ, "OLLAMA_KV_CACHE_TYPE", flash_attention=flash_attention),
             flash_attention=flash_attention,
             # nothing is remembered beyond the slots: what is measured must be computed
             host_cache_mib=_count(environ, "LLAMA_ARG_CACHE_RAM", 0),
@@ -73,11 +73,14 @@ def _yes_or_no(environ: Mapping[str, str], name: str) -> bool | None:
     return text in _TRUE if text else None
 
 
-def _kv_type(environ: Mapping[str, str], name: str, *, blocks: bool) -> str:
-    """Blocks want flash attention: refused where Ollama 0.24 takes f16 without a word."""
+def _kv_type(environ: Mapping[str, str], name: str, *, flash_attention: bool | None) -> str:
+    """Refused where Ollama 0.24 would take f16 without a word."""
     text = _given(environ, name) or "f16"
-    if text not in KV_TYPES or (text in _BLOCKS and not blocks):
+    if text not in KV_TYPES:
         raise VariableUnusable(name, environ[name])
+    numbers_in_block, _ = KV_TYPES[text]
+    if flash_attention is False and numbers_in_block > 1:
+        raise FlashAttentionNeeded(text)
     return text
 
 

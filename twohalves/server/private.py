@@ -1,0 +1,156 @@
+"""A server of one's own for an experiment: with its own slots and cache, and stopped again.
+
+The reader's server stays as it is: nobody else asks a private one, and what it was started
+with is known, which no API tells.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import socket
+from collections.abc import Iterator
+from typing import Literal
+
+import httpx
+import psutil
+
+from twohalves.errors import DoesNotFit, NotAgreed, OllamaMissing, TwoHalvesError, UnknownName
+from twohalves.formulas import KV_TYPES, memory_needed
+from twohalves.server.answering import Server, Started
+from twohalves.server.child import Child, start_builtin
+from twohalves.server.models import facts, models
+from twohalves.server.wire import Patience, fetch
+
+_GUARD = pathlib.Path(__file__).with_name("guard.py")
+_KV_TYPE = "type of KV cache"
+_QUICK = Patience(connect_s=0.5, silence_s=2.0, total_s=2.0)
+
+
+def start(  # noqa: PLR0913  # each is one setting of the server
+    *,
+    slots: int = 1,
+    kv_type: str = "f16",
+    host_cache: int = 0,
+    flash_attention: bool | None = None,
+    model: str | pathlib.Path | None = None,
+    window: int = 4096,
+    program: Literal["builtin", "ollama"] = "builtin",
+    agreed: bool = False,
+) -> Server:
+    """Start a private server; leaving it as a context manager stops it.
+
+    Args:
+        slots: requests computed at once, each with a window of its own.
+        kv_type: type of the numbers in the KV cache, such as f16 or q8_0.
+        host_cache: MiB of main memory for prompts that had to leave the cache.
+        flash_attention: None = the engine decides.
+        model: a GGUF file, None = the built-in one; for Ollama the name of one that it has.
+        window: tokens of the largest window that will be asked for.
+        program: the built-in server, or the reader's own `ollama`.
+        agreed: True if the reader was asked and wants a second Ollama.
+
+    Raises:
+        NotAgreed: it would start the reader's Ollama, and the reader was not asked.
+        DoesNotFit, KvShapeUnknown: weights and caches would not fit into the free memory, or
+            nobody can tell.
+        TwoHalvesError: it cannot be started; nothing is left of it.
+    """
+    if kv_type not in KV_TYPES:
+        raise UnknownName(_KV_TYPE, kv_type, tuple(KV_TYPES))
+    setup = Started(slots=slots, kv_type=kv_type, flash_attention=flash_attention,
+                    host_cache_mib=host_cache)  # fmt: skip
+    if program == "ollama":
+        server = _start_ollama(setup, window, agreed=agreed)
+    else:
+        path = None if model is None else pathlib.Path(model).resolve()
+        server = start_builtin(_variables(setup, window), path)
+    with _stopped_on_error(server):
+        _check_that_it_fits(server, str(model) if program == "ollama" else None, window)
+    return server
+
+
+def _variables(setup: Started, window: int) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name != "OLLAMA_FLASH_ATTENTION"}
+    flash = setup.flash_attention
+    return {
+        **kept,
+        "OLLAMA_NUM_PARALLEL": str(setup.slots),
+        "OLLAMA_KV_CACHE_TYPE": setup.kv_type,
+        "OLLAMA_CONTEXT_LENGTH": str(window),
+        "LLAMA_ARG_CACHE_RAM": str(setup.host_cache_mib),
+        **({} if flash is None else {"OLLAMA_FLASH_ATTENTION": str(int(flash))}),
+    }
+
+
+def _start_ollama(setup: Started, window: int, *, agreed: bool) -> Server:
+    binary = shutil.which("ollama")
+    if binary is None:
+        raise OllamaMissing
+    if not agreed:
+        raise NotAgreed(binary, setup.slots, setup.kv_type)
+    url = f"http://127.0.0.1:{_free_port()}"
+    own = {
+        "OLLAMA_HOST": url.removeprefix("http://"),
+        "OLLAMA_MAX_LOADED_MODELS": "1",
+        "OLLAMA_NOPRUNE": "1",  # a second server must not tidy up what the first one is pulling
+    }
+    if KV_TYPES[setup.kv_type][0] > 1 and setup.flash_attention is None:
+        own["OLLAMA_FLASH_ATTENTION"] = "1"  # else it would take f16 and not say so
+    child = Child([str(_GUARD), binary, "serve"], {**_variables(setup, window), **own})
+    child.await_url(lambda _: url if _version(url) else "")
+    return Server(
+        url=url,
+        kind="ollama",
+        version=_version(url),
+        started=True,
+        settings=setup,
+        stopper=child.stop,
+        lives=lambda: child.is_alive,
+    )
+
+
+@contextlib.contextmanager
+def _stopped_on_error(server: Server) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        server.stop()
+        raise
+
+
+def _check_that_it_fits(server: Server, name: str | None, window: int) -> None:
+    """Ask the new server about the model, which loads nothing, and do the arithmetic."""
+    shown = facts(server, name or models(server)[0].name)
+    setup = server.settings
+    if setup is None or shown.size is None:
+        return
+    needed = memory_needed(
+        shown.kv_shape(),
+        weights_bytes=shown.size,
+        window=window,
+        slots=setup.slots,
+        kv_type=setup.kv_type,
+        flash_attention=setup.flash_attention is not False,
+    )
+    needed += setup.host_cache_mib * 2**20
+    free = psutil.virtual_memory().available
+    if needed > free:
+        raise DoesNotFit(shown.name, needed, free)
+
+
+def _version(url: str) -> str | None:
+    try:
+        status, body = fetch(url, "/api/version", patience=_QUICK)
+        return str(json.loads(body)["version"]) if status == httpx.codes.OK else None
+    except (TwoHalvesError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
