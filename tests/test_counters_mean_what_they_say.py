@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from twohalves.server import Server, Started, by_version, meaning
+from twohalves.server.counters import COLUMNS
 
 
 def at(version, kind="ollama", model_format="gguf", **more):
@@ -31,12 +32,10 @@ def test_the_count_includes_cached_tokens_but_for_two_ranges(version, included):
 
 
 def test_mlx_counts_in_its_own_way():
-    """N steps for N tokens, no end token, a prompt too long refused: on every version."""
+    """N steps for N tokens, cached ones counted, a prompt too long refused: on every version."""
     meant = at("0.30.0", model_format="safetensors")
 
-    assert (0, True, False, None) == (
-        meant.steps_less, meant.counts_cached, meant.counts_end, meant.cut,
-    )  # fmt: skip
+    assert (0, True, None) == (meant.steps_less, meant.counts_cached, meant.cut)
 
 
 @pytest.mark.parametrize(
@@ -61,8 +60,8 @@ def test_cut_and_memory_follow_the_engine(version, cut, evicted):
 
 @pytest.mark.parametrize(
     ("version", "window"),
-    [("0.6.6", "2,048 tokens"), ("0.6.7", "4,096 tokens"), ("0.15.4", "4,096 tokens"),
-     ("0.15.5", "4,096 tokens, 32,768 from 24 GiB of video memory, 262,144 from 48 GiB")],
+    [("0.6.6", "2,048"), ("0.6.7", "4,096"), ("0.15.4", "4,096"),
+     ("0.15.5", "4,096 to 262,144, by video memory")],
 )  # fmt: skip
 def test_the_window_nobody_asked_for_grew(version, window):
     """2,048 until 0.6.6, 4,096 after, by the memory of the card from 0.15.5."""
@@ -93,13 +92,17 @@ def test_each_row_says_in_a_sentence_what_it_means():
     assert len(rows) == 12
     assert rows[0].versions == "Ollama before 0.2.0"
     assert rows[-1].versions == "Ollama from 0.33.3"
-    assert len({row.sentence + row.further for row in rows}) == len(rows)
+    assert len({row.cells[1:] for row in rows}) == len(rows)
     for row in rows:
         assert row.sentence.startswith(f"{row.versions}: ")
         assert "N - 1 steps for N tokens." in row.sentence
-        assert row.further.endswith(".")
+        assert len(row.cells) == len(COLUMNS)
+        assert all(row.cells)
     assert "no prefill rate" in at("0.12.5").sentence
-    assert "about half the window unless the request has" in at("0.30.11").further
+    assert at("0.30.11").cells == (
+        "from 0.30.11, before 0.33.3", "included", "no", "work on uncached tokens", "yes",
+        "to half", "yes", "yes", "4,096 to 262,144, by video memory",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from twohalves.doctor.examination import CHECK_BROKE, NO_ANSWER
 from twohalves.doctor.findings import Trouble
 from twohalves.doctor.table import CHECKS
 from twohalves.errors import TwoHalvesError
+from twohalves.server.counters import COLUMNS, by_version
 
 _HEAD = """\
 ---
@@ -33,6 +34,15 @@ _ERRORS = """\
 
 What the program itself says when it stops, and what to do. Words in capitals stand for what
 differs from case to case.
+"""
+_COUNTERS = """\
+## What the counters mean, by version
+
+Ollama's counters have kept their names and changed their sense. This book reads them by the
+version that answers; whoever divides them by hand needs the table. On every version
+`eval_duration` covers N - 1 steps for N tokens, and `eval_count` includes the token that ends an
+answer. A model in safetensors form runs on another engine: there it is N steps, the last token is
+not counted, and a prompt that is too long is refused.
 """
 _FACTS = {"int": 3, "float": 3.0, "bool": True}
 _PLAUSIBLE = {
@@ -78,7 +88,13 @@ def page() -> str:
             told.add(trouble.title)
     parts.append("## The doctor itself\n\nWhat keeps it from an answer.\n")
     parts += [_trouble(NO_ANSWER), _trouble(CHECK_BROKE)]
+    parts += [_COUNTERS, _counters()]
     return "\n".join([*parts, _ERRORS, *_messages()])
+
+
+def _counters() -> str:
+    rows = [COLUMNS, ("---",) * len(COLUMNS), *(row.cells for row in by_version())]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows) + "\n"
 
 
 def _trouble(trouble: Trouble) -> str:

@@ -37,15 +37,13 @@ class Meaning:
     accepting the request to the first token; or the work of the last batch alone."""
     times_sampling: bool | None
     """True if choosing each token is part of `eval_duration`; None = it depends on the model."""
-    counts_end: bool
-    """True if `eval_count` includes the token that ends an answer."""
     cut: Cut | None
     """Where a prompt too long for the window is cut without a word: to the window, to one token
     less, to about half of it; None = not known, or never."""
     obeys_truncate: bool | None
     """True if a request with `truncate: false` is refused instead of cut; None = not known."""
     default_window: str
-    """The window of a request that names none, in words."""
+    """Tokens that a request gets which names no window, in words."""
     keeps_evicted: bool | None
     """True if prompts that left their slot stay in main memory and can come back; None = not
     known."""
@@ -80,31 +78,38 @@ class Meaning:
         )
 
     @property
-    def further(self) -> str:
-        """What else differs from server to server, for a reader."""
-        end = "includes" if self.counts_end else "leaves out"
-        sampling = {True: "is timed", False: "is not timed", None: "is timed for some models"}
-        cut = {
-            "window": "is cut to the window",
-            "one less": "is cut to the window less one token",
-            "half": "is cut to about half the window",
-            None: "is refused or cut, it is not known how",
-        }[self.cut]
-        unless = " unless the request has `truncate: false`" * bool(
-            self.cut and self.obeys_truncate
-        )
-        evicted = {
-            True: "come back from main memory",
-            False: "are gone",
-            None: "may or may not come back",
-        }[self.keeps_evicted]
+    def cells(self) -> tuple[str, ...]:
+        """The row of a table under COLUMNS, for a reader."""
+        clock = {"work": "work on uncached tokens", "wall": "all since the request came"}
+        cut = {"window": "to the window", "one less": "to the window less 1", "half": "to half"}
+        known = {True: "yes", False: "no", None: "not known"}
         return (
-            f"`eval_count` {end} the token that ends an answer; choosing a token "
-            f"{sampling[self.times_sampling]}; a prompt that is too long {cut}{unless}; "
-            f"prompts that left their slot {evicted}; a request that names no window gets "
-            f"{self.default_window}."
+            self.versions.removeprefix("Ollama "),
+            "included" if self.counts_cached else "left out",
+            known[self.reports_cached]
+            if self.reports_cached is not None
+            else "the answer shows it",
+            clock.get(self.prefill_clock, "the last batch alone: unusable"),
+            known[self.times_sampling] if self.times_sampling is not None else "for some models",
+            cut.get(self.cut or "", "not known"),
+            known[self.obeys_truncate],
+            known[self.keeps_evicted],
+            self.default_window,
         )
 
+
+COLUMNS = (
+    "Ollama",
+    "cached tokens in the prompt's count",
+    "told apart",
+    "prefill clock",
+    "sampling in the decode clock",
+    "prompt too long is cut",
+    "`truncate: false` refuses it",
+    "evicted prompts kept",
+    "window by default",
+)
+"""Heads of `Meaning.cells`."""
 
 _OLDEST = Meaning(
     versions="",
@@ -113,10 +118,9 @@ _OLDEST = Meaning(
     reports_cached=False,
     prefill_clock="work",
     times_sampling=True,
-    counts_end=True,
     cut="window",
     obeys_truncate=False,
-    default_window="2,048 tokens",
+    default_window="2,048",
     keeps_evicted=False,
 )
 
@@ -126,7 +130,7 @@ _CHANGES: tuple[tuple[_Version, dict[str, Any]], ...] = (
     ((0, 2, 0), {"counts_cached": True}),
     # runners of Ollama's own in Go
     ((0, 4, 0), {"prefill_clock": "wall"}),
-    ((0, 6, 7), {"default_window": "4,096 tokens"}),
+    ((0, 6, 7), {"default_window": "4,096"}),
     # each batch restarts the clock: 32,768 tokens "at" 139,356 a second, in truth 4,212
     ((0, 12, 5), {"prefill_clock": "last batch"}),
     ((0, 12, 6), {"obeys_truncate": True}),
@@ -134,7 +138,7 @@ _CHANGES: tuple[tuple[_Version, dict[str, Any]], ...] = (
     ((0, 12, 7), {"prefill_clock": "work", "times_sampling": None}),
     (
         (0, 15, 5),
-        {"default_window": "4,096 tokens, 32,768 from 24 GiB of video memory, 262,144 from 48 GiB"},
+        {"default_window": "4,096 to 262,144, by video memory"},
     ),
     # llama.cpp's own server; the cached part is lost (ollama#16414) ...
     (
@@ -155,7 +159,7 @@ _BUILTIN = dataclasses.replace(
     counts_cached=True,
     reports_cached=True,
     obeys_truncate=True,
-    default_window="4,096 tokens",
+    default_window="4,096",
 )
 
 
@@ -223,7 +227,7 @@ def _unsure(newest: Meaning, server: Server) -> Meaning:
         times_sampling=None,
         cut=None,
         obeys_truncate=None,
-        default_window="one that is not known",
+        default_window="not known",
         keeps_evicted=None,
     )
 
@@ -231,15 +235,13 @@ def _unsure(newest: Meaning, server: Server) -> Meaning:
 def _on_mlx(meant: Meaning) -> Meaning:
     """The same version with a safetensors model, which runs on another engine.
 
-    Its decode clock covers the last prompt token too, its count leaves out the end, and it
-    refuses a prompt that is too long.
+    Its decode clock covers the last prompt token too, and it refuses a prompt that is too long.
     """
     return dataclasses.replace(
         meant,
         versions=f"{meant.versions}, safetensors model",
         steps_less=0,
         counts_cached=True,
-        counts_end=False,
         cut=None,
         keeps_evicted=None,
     )
