@@ -6,13 +6,11 @@ with is known, which no API tells.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pathlib
 import shutil
 import socket
-from collections.abc import Iterator
 from typing import Literal
 
 import httpx
@@ -64,13 +62,9 @@ def start(  # noqa: PLR0913  # each is one setting of the server
     setup = Started(slots=slots, kv_type=kv_type, flash_attention=flash_attention,
                     host_cache_mib=host_cache)  # fmt: skip
     if program == "ollama":
-        server = _start_ollama(setup, window, agreed=agreed)
-    else:
-        path = None if model is None else pathlib.Path(model).resolve()
-        server = start_builtin(_variables(setup, window), path)
-    with _stopped_on_error(server):
-        _check_that_it_fits(server, str(model) if program == "ollama" else None, window)
-    return server
+        return _checked(_start_ollama(setup, window, agreed=agreed), str(model), window)
+    path = None if model is None else pathlib.Path(model).resolve()
+    return _checked(start_builtin(_variables(setup, window), path), None, window)
 
 
 def _variables(setup: Started, window: int) -> dict[str, str]:
@@ -113,13 +107,14 @@ def _start_ollama(setup: Started, window: int, *, agreed: bool) -> Server:
     )
 
 
-@contextlib.contextmanager
-def _stopped_on_error(server: Server) -> Iterator[None]:
+def _checked(server: Server, name: str | None, window: int) -> Server:
+    """The server, unless its model does not fit; it is stopped then."""
     try:
-        yield
+        _check_that_it_fits(server, name, window)
     except BaseException:
         server.stop()
         raise
+    return server
 
 
 def _check_that_it_fits(server: Server, name: str | None, window: int) -> None:
