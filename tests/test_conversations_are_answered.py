@@ -185,6 +185,20 @@ def test_the_files_own_template_is_counted(builtin_server):
     assert "SmolLM" not in with_system["rendered_template"]
 
 
+@pytest.mark.engine
+def test_the_models_own_end_ends_an_answer(builtin_server):
+    """No stop text is needed: its end token ends the answer, and is not seen in it."""
+    messages = [{"role": "user", "content": "Say hello."}]
+    options = {"num_predict": 300, "temperature": 0}
+    body = {"model": "smollm2:135m", "messages": messages, "stream": False, "options": options}
+    url = f"{builtin_server.url}/api/chat"
+    answer = httpx.post(url, json=body, timeout=60, trust_env=False).json()
+
+    assert (answer["done_reason"], answer["message"]["role"]) == ("stop", "assistant")
+    assert "<|" not in answer["message"]["content"]
+    assert 1 < answer["eval_count"] < 300
+
+
 class _Alternating:
     """An engine whose template insists on the user's turn first, and counts letters."""
 
