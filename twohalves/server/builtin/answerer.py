@@ -111,7 +111,7 @@ class Answerer:
         if asked.render_only:
             yield answer.rendered(prompt)
             return
-        body = completion_body(asked, options, engine, engine.tokenize(prompt))
+        body = completion_body(asked, options, engine, prompt)
         texts: list[str] = []
         untold: list[dict[str, Any]] = []
         event: dict[str, Any] = {}

@@ -12,32 +12,33 @@ from twohalves.server.builtin.requests import Asked
 
 _MOST_WINDOWS = 10
 """An answer without a limit ends after so many windows, as in Ollama."""
+_OWN_TOKENS = 4
+"""A text makes at most as many tokens as it has bytes, and these that begin and end it. One that
+surely fits goes to the engine as it is: to count it first would delay its first token."""
 
 
-def completion_body(
-    asked: Asked, options: Options, engine: Engine, tokens: list[int]
-) -> dict[str, Any]:
+def completion_body(asked: Asked, options: Options, engine: Engine, prompt: str) -> dict[str, Any]:
     """What the engine is asked.
 
     Args:
         asked: the request.
         options: the request's, complete.
         engine: how long its window is, and whether it can follow the format.
-        tokens: the prompt, whole.
+        prompt: the text, whole.
 
     Raises:
         RequestRefused: 400, a prompt too long that must not be cut, or a schema that the engine
             cannot follow; 500, a format that is neither "json" nor a schema.
     """
     window = engine.settings.num_ctx
-    if len(tokens) > window and not asked.truncate:
-        raise RequestRefused(400, "the input length exceeds the context length")
-    tokens = cut(tokens, min(window, engine.room), options.num_keep)
     longest = options.num_predict or _MOST_WINDOWS * window
-    if not asked.shift:
-        longest = max(1, min(longest, window - len(tokens)))
+    read: str | list[int] = prompt
+    if not asked.shift or len(prompt.encode()) + _OWN_TOKENS > min(window, engine.room):
+        read = _fitting(engine.tokenize(prompt), asked, options, engine)
+        if not asked.shift:
+            longest = max(1, min(longest, window - len(read)))
     return {
-        "prompt": tokens,
+        "prompt": read,
         "n_predict": longest,
         "n_keep": options.num_keep,
         "seed": options.seed & 0xFFFFFFFF,
@@ -47,6 +48,13 @@ def completion_body(
         **options.sampling,
         **_grammar(asked.format, engine),
     }
+
+
+def _fitting(tokens: list[int], asked: Asked, options: Options, engine: Engine) -> list[int]:
+    window = engine.settings.num_ctx
+    if len(tokens) > window and not asked.truncate:
+        raise RequestRefused(400, "the input length exceeds the context length")
+    return cut(tokens, min(window, engine.room), options.num_keep)
 
 
 def cut(tokens: list[int], room: int, keep: int) -> list[int]:
