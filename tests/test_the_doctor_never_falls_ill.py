@@ -166,7 +166,7 @@ def test_a_folder_that_is_read_only_is_said(tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-@pytest.mark.parametrize("words", [[], ["--json"], ["--page"]], ids=["lines", "json", "page"])
+@pytest.mark.parametrize("words", [[], ["--json"]], ids=["lines", "json"])
 def test_every_console_can_show_it(folder, encoding, words):
     """What the console lacks is replaced by something readable."""
     program = BARE.format(words=words)

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from twohalves import doctor, errors
-from twohalves.commands import main
+from twohalves.commands.doctor import run
+from twohalves.commands.parser import parse
 from twohalves.doctor.page import page
 
 PROJECT = pathlib.Path(__file__).resolve().parents[1]
@@ -20,7 +21,7 @@ def test_the_committed_page_is_the_tables():
 
 def test_the_verb_prints_it(capsys):
     """So that it can be made anew after a change."""
-    assert 0 == main(["doctor", "--page"])
+    assert 0 == run(parse(["doctor", "--page"]))
     assert COMMITTED == capsys.readouterr().out
 
 

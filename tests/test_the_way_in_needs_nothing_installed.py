@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from twohalves.commands.parser import ALONE
+
 PROJECT = Path(__file__).resolve().parent.parent
 PACKAGE = PROJECT / "twohalves"
 OLD = ("python2.7", *(f"python3.{minor}" for minor in range(6, 11)))
@@ -46,7 +48,10 @@ def _touched(start):
     return files, others
 
 
-@pytest.mark.parametrize("start", ["twohalves.__main__", "twohalves.commands.clean"])
+@pytest.mark.parametrize(
+    "start",
+    ["twohalves.__main__", *(f"twohalves.commands.{verb}" for verb in sorted(ALONE))],
+)
 def test_what_runs_before_the_environment_exists_imports_the_standard_library_only(start):
     """Whatever the start touches imports nothing but the standard library."""
     files, others = _touched(start)

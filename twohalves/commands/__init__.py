@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _obey(options: Options, arguments: list[str]) -> int:
-    if options.verb not in ALONE:
+    if options.verb not in ALONE or options.page:
         environment = bootstrap.Environment()
         environment.prepare()
         if not environment.inside():

@@ -1,4 +1,4 @@
-"""``doctor``: what this machine brings and what is missing. Standard library only.
+"""``doctor``: what this machine brings and what is missing. It needs nothing installed.
 
 It runs inside ``.venv`` where there is a usable one, else with the Python at hand, and changes
 nothing.
@@ -13,7 +13,6 @@ from twohalves import doctor, terminal
 from twohalves.bootstrap import Environment
 from twohalves.commands.exits import Exit
 from twohalves.commands.parser import Options
-from twohalves.doctor.page import page
 
 PATIENCE_S = 1.5
 """Seconds that the environment's Python may take to say that it works."""
@@ -22,6 +21,8 @@ PATIENCE_S = 1.5
 def run(options: Options) -> Exit:
     """Look at everything, report, and say with the exit code whether something fails."""
     if options.page:
+        from twohalves.doctor.page import page  # noqa: PLC0415 — it needs the packages
+
         terminal.say(page().rstrip())
         return Exit.DONE
     environment = Environment()

@@ -52,8 +52,8 @@ class Options(argparse.Namespace):
     """clean: remove .venv too."""
     json: bool
     """doctor: for programs."""
-    page: bool
-    """doctor: print the page of troubles instead."""
+    page: bool = False
+    """doctor: print the page of troubles instead; that needs the packages."""
     pytest: list[str]
     """test: arguments for pytest, as given."""
 
