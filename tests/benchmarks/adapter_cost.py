@@ -23,9 +23,8 @@ from tests.servers.builtin import MODEL
 from twohalves.server.builtin.options import read_options
 from twohalves.stats import median_interval
 
-TOKENS = 64
 QUIET_S = 0.03  # connected, and the engine's threads at rest: as with a client's kept connection
-OPTIONS = {"num_ctx": 2048, "num_predict": TOKENS, "temperature": 0}
+OPTIONS = {"num_ctx": 2048, "num_predict": 64, "temperature": 0}
 WORDS = ["the", "old", "harbor", "lay", "quiet", "and", "a", "boat", "came", "with", "fish"] * 9
 
 
@@ -46,7 +45,8 @@ def main():
     pairs = parser.parse_args().pairs
     cores = os.cpu_count() or 1
     sys.stdout.write(
-        f"{pairs} pairs, {TOKENS} tokens each, {cores} cores, medians [95% interval]\n\n"
+        f"{pairs} pairs, {OPTIONS['num_predict']} tokens each, {cores} cores; "
+        "medians [95% interval]\n\n"
     )
     sys.stdout.write(
         "| engine threads | first chunk later by, ms | decode ratio |\n|---|---|---|\n"
@@ -130,7 +130,7 @@ class Past(Way):
     def body(self):
         """The same sampling: penalties cost time, too."""
         sampling = read_options(OPTIONS).sampling
-        return {"prompt": _fresh(), "n_predict": TOKENS, "stream": True, **sampling}
+        return {"prompt": _fresh(), "n_predict": OPTIONS["num_predict"], "stream": True, **sampling}
 
     def prompt_ms(self, last):
         """The engine's own time for the prompt."""
