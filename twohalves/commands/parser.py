@@ -157,6 +157,11 @@ def _measure(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = (
+        "It reads the variables that Ollama reads: OLLAMA_CONTEXT_LENGTH, OLLAMA_NUM_PARALLEL, "
+        "OLLAMA_KV_CACHE_TYPE, OLLAMA_FLASH_ATTENTION, OLLAMA_KEEP_ALIVE, OLLAMA_MAX_QUEUE; and "
+        "LLAMA_ARG_CACHE_RAM, in MiB. OLLAMA_HOST it leaves alone: it listens on this machine only."
+    )
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)"
     )
