@@ -129,6 +129,14 @@ def test_it_is_named_by_its_metadata(with_turns):
     assert loaded["context_length"] == 32768
 
 
+def test_a_file_without_a_name_has_one(tmp_path):
+    """No metadata, and no letter of its name that a model's name may have."""
+    model = tiny.llama(tmp_path / "模型.gguf", name=("", ""))
+    with builtin(model) as url:
+        assert ask(url, "model", "Hi")["eval_count"] == 1
+        assert ask(url, "", "Hi")["status"] == 404
+
+
 @pytest.mark.parametrize("folder", ["Žofie Übung #1 (測)", "mit Leerzeichen & 100%"])
 def test_any_letters_in_the_path_and_in_the_temporary_folder(tmp_path, folder):
     """Umlauts, spaces, marks and Chinese: it loads, answers, and writes nothing elsewhere."""

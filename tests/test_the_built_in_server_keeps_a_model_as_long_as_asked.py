@@ -84,10 +84,10 @@ def test_minus_is_kept_when_a_duration_is_read():
 
 @pytest.mark.engine
 @pytest.mark.parametrize(
-    ("value", "seconds"), [("5m", 300), ("1h30m", 5400), (30, 30), (None, 300), (1e9, 1e9)]
+    ("value", "seconds"), [("5m", 300), ("1h30m", 5400), (30, 30), (None, 30), (1e9, 1e9)]
 )
 def test_the_expiry_told_agrees(builtin_server, value, seconds):
-    """/api/ps says when the model will go."""
+    """/api/ps says when the model will go; who names no time keeps what was told before."""
     assert load(builtin_server, keep_alive=value).json()["done_reason"] == "load"
 
     assert seconds_left(builtin_server) == pytest.approx(seconds, abs=10)
@@ -100,8 +100,22 @@ def test_for_ever_is_told_as_centuries(builtin_server, value):
     load(builtin_server, keep_alive=value)
 
     years = seconds_left(builtin_server) / (365.25 * 86400)
-    load(builtin_server)
+    load(builtin_server, keep_alive=0)
     assert years == pytest.approx(292, abs=1)
+
+
+@pytest.mark.engine
+def test_what_is_loaded_anew_stays_as_long_as_usual(builtin_server):
+    """What was told before an unload or before another window does not count any more."""
+    load(builtin_server, keep_alive="2h")
+    load(builtin_server, keep_alive=0)
+    load(builtin_server)
+    after_unload = seconds_left(builtin_server)
+    load(builtin_server, keep_alive="2h")
+    load(builtin_server, options={"num_ctx": 512})
+
+    assert after_unload == pytest.approx(300, abs=10)
+    assert seconds_left(builtin_server) == pytest.approx(300, abs=10)
 
 
 @pytest.mark.engine
@@ -135,6 +149,23 @@ def test_zero_with_a_prompt_unloads_after_the_answer(builtin_server):
     ).json()
 
     assert answer["eval_count"] == 3
+    assert until(lambda: loaded(builtin_server) == [])
+
+
+@pytest.mark.engine
+def test_an_unload_in_the_middle_of_an_answer_follows_it(builtin_server):
+    """The answer is whole, also for a client that had wanted the model kept."""
+    body = {"model": MODEL, "prompt": "Hi", "raw": True, "keep_alive": "10m"}
+    body["options"] = {"num_predict": 30, "temperature": 0}
+    address = f"{builtin_server.url}/api/generate"
+    with httpx.stream("POST", address, json=body, timeout=60, trust_env=False) as answer:
+        lines = answer.iter_lines()
+        next(lines)
+        load(builtin_server, keep_alive=0)
+        last = list(lines)[-1]
+
+    assert '"done":true' in last
+    assert '"eval_count":' in last
     assert until(lambda: loaded(builtin_server) == [])
 
 

@@ -23,6 +23,10 @@ from twohalves.server.builtin.weights import installed_weights
 
 pytestmark = pytest.mark.engine
 
+ONE_KEY = b"GGUF\x03\x00\x00\x00" + b"\x00" * 8 + b"\x01" + b"\x00" * 7
+ONE_LIST = b"\x09\x00\x00\x00\x09\x00\x00\x00\x01" + b"\x00" * 7
+"""A list that holds one value, which is a list."""
+
 starting = importlib.import_module("twohalves.server.child")
 
 
@@ -175,6 +179,8 @@ def test_a_model_in_a_folder_with_any_letters(tmp_path):
             b"GGUF\x03\x00\x00\x00" + b"\x01\x00\x00\x00\x00\x00\x00\x00" * 2 + b"\xff" * 8,
             "damaged",
         ),
+        (ONE_KEY + b"\x00" + b"\xa0" * 5 + b"\x00" * 2, "damaged"),
+        (ONE_KEY + b"\x01" + b"\x00" * 7 + b"a" + ONE_LIST + ONE_LIST[4:] * 5000, "damaged"),
         (b"", "not a GGUF"),
         (None, "cannot be read"),
     ],

@@ -1,5 +1,6 @@
 """Whatever comes in, the answer is a clear refusal and the next request is served."""
 
+import json
 import socket
 import urllib.parse
 
@@ -18,12 +19,13 @@ def post(server, body, path="/api/generate", **headers):
     return httpx.post(server.url + path, content=body, headers=headers, timeout=60, trust_env=False)
 
 
-def raw(server, request):
-    """Send bytes and return all that comes back."""
+def raw(server, request, *, end=True):
+    """Send bytes, and no more unless told, and return all that comes back."""
     address = urllib.parse.urlsplit(server.url)
     with socket.create_connection((address.hostname, address.port), timeout=20) as wire:
         wire.sendall(request)
-        wire.shutdown(socket.SHUT_WR)
+        if end:
+            wire.shutdown(socket.SHUT_WR)
         received = b""
         while piece := wire.recv(65536):
             received += piece
@@ -179,6 +181,20 @@ def test_no_or_two_hosts_are_refused(builtin_server):
     for lines in (b"", b"Host: localhost\r\nHost: evil.example\r\n"):
         received = raw(builtin_server, b"GET /api/tags HTTP/1.1\r\n" + lines + b"\r\n")
         assert received.startswith(b"HTTP/1.1 403 ")
+
+
+@pytest.mark.parametrize("more", [b"", b"Connection: keep-alive\r\n"], ids=["plain", "kept"])
+def test_http_1_0_is_answered_without_chunks(builtin_server, more):
+    """It knows neither a Host nor chunks: the end of the connection ends the stream."""
+    fields = {"model": MODEL, "prompt": "Hi", "raw": True, "options": {"num_predict": 2}}
+    body = json.dumps(fields).encode()
+    head = b"Content-Length: %d\r\n%b\r\n" % (len(body), more)
+    received = raw(builtin_server, b"POST /api/generate HTTP/1.0\r\n" + head + body, end=False)
+    headers, _, lines = received.partition(b"\r\n\r\n")
+
+    assert b"Transfer-Encoding" not in headers
+    assert b"Connection: close" in headers
+    assert [json.loads(line)["done"] for line in lines.splitlines()] == [False, False, True]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,9 @@ import threading
 import types
 from collections.abc import Callable, Iterator
 
+# this one takes no file handle of its own, for there may be hundreds of clients; Windows lacks it
+_Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
+
 
 class Client:
     """The client of one request; a context manager around the work for it."""
@@ -66,7 +69,7 @@ class Client:
 
     def _has_left(self) -> bool:
         """Wait until the client leaves, or the work is done, or it sends its next request."""
-        with selectors.DefaultSelector() as selector:
+        with _Selector() as selector:
             selector.register(self._connection, selectors.EVENT_READ)
             selector.register(self._watcher_end, selectors.EVENT_READ)
             if self._watcher_end in {key.fileobj for key, _ in selector.select()}:

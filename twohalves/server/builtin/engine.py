@@ -83,7 +83,11 @@ class Engine:
     """One loaded model."""
 
     def __init__(self, path: pathlib.Path, settings: EngineSettings) -> None:
-        """Begin to load a model; `await_ready` waits for the end of it."""
+        """Begin to load a model; `await_ready` waits for the end of it.
+
+        Raises:
+            EngineBroke: the system gives it no process.
+        """
         self.settings = settings
         self.room = 0
         """Longest prompt in tokens; the engine keeps one place for the answer."""
@@ -203,9 +207,13 @@ def _start() -> subprocess.Popen[bytes]:
     flags = 0
     if sys.platform == "win32":
         flags = subprocess.CREATE_NO_WINDOW
-    return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, creationflags=flags
-    )
+    try:
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, creationflags=flags
+        )
+    except OSError as error:  # no memory, no handles: not a client that left
+        detail = f"its process cannot be started ({error.strerror})"
+        raise EngineBroke(detail) from error
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:

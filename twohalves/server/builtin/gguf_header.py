@@ -94,7 +94,7 @@ def read_header(path: pathlib.Path) -> Header:
             return _parse(file, path)
     except OSError as error:
         raise WeightsUnreadable(str(path), "file", error.strerror or str(error)) from error
-    except (struct.error, EOFError, UnicodeDecodeError) as error:
+    except (struct.error, EOFError, UnicodeDecodeError, MemoryError, RecursionError) as error:
         raise WeightsUnreadable(str(path), "cut", "") from error
 
 

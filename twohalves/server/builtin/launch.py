@@ -7,6 +7,7 @@ import importlib.metadata
 import os
 import pathlib
 import signal
+import sys
 import threading
 from collections.abc import Callable
 
@@ -19,6 +20,9 @@ from twohalves.server.builtin.model import read_model
 from twohalves.server.builtin.residence import Residence
 from twohalves.server.builtin.weights import installed_weights
 from twohalves.server.loopback import is_loopback
+
+_HANDLES = 4096
+"""File handles: a client that waits holds three, one that is answered four."""
 
 Ready = Callable[[str], None]
 """Called once with the URL when the server answers."""
@@ -51,6 +55,7 @@ def serve(
         EngineMissing: the engine is not installed.
         VariableUnusable: one of the variables holds no duration or number.
     """
+    _allow_many_clients()
     listener = _listener(host, port, model_path)
     stop = stop or threading.Event()
     with listener, _signals(stop):
@@ -79,6 +84,17 @@ def _listener(host: str, port: int, model_path: pathlib.Path | None) -> Listener
         return Listener((address, port), model, residence, answerer, version)
     except (OSError, OverflowError) as error:
         raise PortTaken(host, port, getattr(error, "strerror", None) or str(error)) from error
+
+
+def _allow_many_clients() -> None:
+    """Take more file handles than a shell gives: 256 on macOS are used up by 64 clients."""
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415  # Windows has none, and no such limit
+
+        given, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _HANDLES if most == resource.RLIM_INFINITY else min(_HANDLES, most)
+        if given != resource.RLIM_INFINITY and given < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def stop_at_end_of_input(stop: threading.Event, log: pathlib.Path | None) -> None:

@@ -144,18 +144,28 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._begin_stream(first)
             for record in records:
                 self._chunk(record)
-        self.wfile.write(b"0\r\n\r\n")
+        self._end_stream()
 
     def _begin_stream(self, record: dict[str, Any]) -> None:
         self.send_response(HTTPStatus.OK)
-        self._own_headers("application/x-ndjson", {"Transfer-Encoding": "chunked"})
+        headers = {"Transfer-Encoding": "chunked"} if self._knows_chunks else {}
+        self.close_connection = self.close_connection or not headers  # its end ends the stream
+        self._own_headers("application/x-ndjson", headers)
         self._streams = True
         self.end_headers()
         self._chunk(record)  # headers and first token leave together
 
     def _chunk(self, record: dict[str, Any]) -> None:
-        self.wfile.write(_chunked(record))
+        line = replies.encode(record) + b"\n"
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line) if self._knows_chunks else line)
         self.wfile.flush()
+
+    def _end_stream(self) -> None:
+        self.wfile.write(b"0\r\n\r\n" if self._knows_chunks else b"")
+
+    @property
+    def _knows_chunks(self) -> bool:
+        return self.request_version >= "HTTP/1.1"
 
     def _reply(self, record: dict[str, Any], status: int = HTTPStatus.OK) -> None:
         self._send(status, replies.encode(record), "application/json; charset=utf-8")
@@ -164,7 +174,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """An error record; inside a stream its last line, for the status is long gone."""
         with contextlib.suppress(OSError):
             if self._streams:
-                self.wfile.write(_chunked({"error": text}) + b"0\r\n\r\n")
+                self._chunk({"error": text})
+                self._end_stream()
             else:
                 self._reply({"error": text}, status)
 
@@ -193,6 +204,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def _is_local(self) -> bool:
         """False for a page or a name from elsewhere, whatever address it came by."""
         hosts = self.headers.get_all("Host") or []
+        if not hosts and self.request_version == "HTTP/1.0":
+            hosts = ["localhost"]  # that version knows no Host; every browser sends one
         origin = self.headers.get("Origin")
         return (
             len(hosts) == 1
@@ -225,11 +238,6 @@ def _hostname(url: str) -> str | None:
         return urllib.parse.urlsplit(url).hostname
     except ValueError:
         return None
-
-
-def _chunked(record: dict[str, Any]) -> bytes:
-    line = replies.encode(record) + b"\n"
-    return b"%x\r\n%s\r\n" % (len(line), line)
 
 
 def _preflight(allowed: tuple[str, ...]) -> dict[str, str]:

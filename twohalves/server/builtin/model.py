@@ -173,7 +173,8 @@ def _name(path: pathlib.Path, header: Header) -> str:
     base = header.metadata.get("general.basename")
     size = header.metadata.get("general.size_label")
     text = f"{base}:{size}" if base and size else f"{path.stem}:latest"
-    return re.sub(r"[^a-z0-9._:-]+", "-", text.lower()).strip("-")
+    name = re.sub(r"[^a-z0-9._:-]+", "-", text.lower()).strip("-")
+    return f"model{name}" if name.startswith(":") else name
 
 
 def _short(count: int) -> str:

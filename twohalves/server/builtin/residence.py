@@ -71,7 +71,8 @@ class Residence:
 
         Args:
             settings: what it must be loaded with.
-            keep_alive: seconds to stay loaded afterwards; None = the default.
+            keep_alive: seconds to stay loaded afterwards; None = as told before, or the default
+                for what is loaded anew.
             client: who asks; one that leaves gives its place in the queue away.
 
         Yields:
@@ -84,7 +85,7 @@ class Residence:
             ConnectionAbortedError: the client left while it waited.
         """
         arrived_ns = time.perf_counter_ns()
-        engine, is_new = self._enter(settings, client)
+        engine, is_new = self._enter(settings, keep_alive, client)
         try:
             if is_new:
                 self._load(engine)
@@ -93,7 +94,7 @@ class Residence:
                 waited_ns = time.perf_counter_ns() - max(arrived_ns, self._ready_ns)
             yield engine, waited_ns
         finally:
-            self._leave(self._default_keep_alive if keep_alive is None else keep_alive)
+            self._leave()
 
     def give_up(self, engine: Engine) -> None:
         """End an engine whose answer broke off; the next request loads it anew."""
@@ -104,10 +105,11 @@ class Residence:
     def resident(self) -> Resident | None:
         """What is loaded now; None = nothing."""
         with self._changed:
-            if self._engine is None or not self._is_ready:
+            engine = self._loaded()
+            if engine is None:
                 return None
-            expires = self._expires_at_ns if not self._users else self._expiry(self._keep_alive)
-            return Resident(settings=self._engine.settings, expires_at_ns=expires)
+            expires = self._expires_at_ns if not self._users else self._expiry()
+            return Resident(settings=engine.settings, expires_at_ns=expires)
 
     def unload(self) -> None:
         """Unload now, or as soon as nobody uses it."""
@@ -123,7 +125,9 @@ class Residence:
             self._drop()
             self._changed.notify_all()
 
-    def _enter(self, settings: EngineSettings, client: Client) -> tuple[Engine, bool]:
+    def _enter(
+        self, settings: EngineSettings, keep_alive: float | None, client: Client
+    ) -> tuple[Engine, bool]:
         """The engine, and whether it must be loaded first."""
         ticket = object()
         with client.calls(self._look_again), self._changed:
@@ -138,18 +142,21 @@ class Residence:
                     raise ConnectionAbortedError
                 if self._is_closed:
                     raise RequestRefused(503, _ENDING)
-                return self._admit(settings)
+                return self._admit(settings, keep_alive)
             finally:
                 self._queue.remove(ticket)
                 self._changed.notify_all()
 
-    def _admit(self, settings: EngineSettings) -> tuple[Engine, bool]:
+    def _admit(self, settings: EngineSettings, keep_alive: float | None) -> tuple[Engine, bool]:
         self._stop_timer()
-        engine = self._engine if self._serves(settings) else None
-        is_new = engine is None
-        if engine is None:
+        engine = self._loaded()
+        is_new = engine is None or engine.settings != settings
+        if engine is None or is_new:
             self._drop()
             engine = self._engine = self._start(settings)
+            self._keep_alive = self._default_keep_alive
+        if keep_alive is not None:
+            self._keep_alive = keep_alive
         self._users += 1
         return engine, is_new
 
@@ -160,14 +167,18 @@ class Residence:
     def _is_next(self, ticket: object, settings: EngineSettings) -> bool:
         if self._queue[0] is not ticket:
             return False
-        has_slot = self._users < settings.setup.slots
-        return not self._users or (has_slot and self._serves(settings))
+        if not self._users:
+            return True
+        engine = self._loaded()
+        is_right = engine is not None and engine.settings == settings
+        return is_right and self._users < settings.setup.slots
 
-    def _serves(self, settings: EngineSettings) -> bool:
+    def _loaded(self) -> Engine | None:
+        """The engine if it has been loaded and lives."""
         engine = self._engine
-        if engine is None or not self._is_ready:
-            return False
-        return engine.exit_code is None and engine.settings == settings
+        if engine is None or not self._is_ready or engine.exit_code is not None:
+            return None
+        return engine
 
     def _load(self, engine: Engine) -> None:
         # without the lock: others may ask meanwhile what is loaded, or end the server
@@ -177,10 +188,9 @@ class Residence:
             self._ready_ns = time.perf_counter_ns()
             self._changed.notify_all()
 
-    def _leave(self, keep_alive: float) -> None:
+    def _leave(self) -> None:
         with self._changed:
             self._users -= 1
-            self._keep_alive = keep_alive
             if not self._users:
                 self._arm()
             self._changed.notify_all()
@@ -189,7 +199,7 @@ class Residence:
         if self._keep_alive <= 0 or not self._is_ready:
             self._drop()
             return
-        self._expires_at_ns = self._expiry(self._keep_alive)
+        self._expires_at_ns = self._expiry()
         wait = min(self._keep_alive, threading.TIMEOUT_MAX)
         timer = threading.Timer(wait, lambda: self._expire(timer))
         timer.daemon = True
@@ -207,7 +217,7 @@ class Residence:
         engine, self._engine = self._engine, None
         if engine is None:
             return
-        is_broken = is_broken or (self._is_ready and engine.exit_code is not None)
+        is_broken = is_broken or bool(engine.exit_code)
         self._is_ready = False
         engine.close()
         if is_broken:
@@ -218,5 +228,5 @@ class Residence:
             self._timer.cancel()
         self._timer = None
 
-    def _expiry(self, keep_alive: float) -> int:
-        return time.time_ns() + int(keep_alive * 1e9)
+    def _expiry(self) -> int:
+        return time.time_ns() + int(self._keep_alive * 1e9)
