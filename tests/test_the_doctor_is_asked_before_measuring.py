@@ -46,13 +46,13 @@ def ollama(monkeypatch):
 
 @pytest.mark.usefixtures("ollama")
 def test_a_healthy_machine_gets_one_line_in_the_notebook(monkeypatch, shown):
-    """Python, cores, memory, disk, server and model, and nothing below."""
+    """Python, cores, memory, disk and window, and nothing below."""
     _set(monkeypatch)
     lab.ready()
 
     assert 2 == len(shown)
-    assert shown[1].startswith("> Doctor: Python 3.")
-    assert "server ollama 0.24.0" in shown[1]
+    assert shown[1].startswith("> **This machine** — Python 3.")
+    assert shown[1].endswith(" GiB disk free, window 131,072 tokens")
     assert "\n" not in shown[1]
 
 
@@ -63,7 +63,7 @@ def test_what_is_amiss_follows_with_its_next_step(monkeypatch, shown):
     lab.ready()
     first, *others = shown[1].split("\n>\n")
 
-    assert first.startswith("> Doctor: ")
+    assert first.startswith("> **This machine** — ")
     assert ["> **FAIL** room: 7 of 9.", "> **WARN** power: 7 of 9."] == sorted(
         other.partition(" `")[0] for other in others
     )

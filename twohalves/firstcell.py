@@ -22,6 +22,9 @@ CELL_ID = "kernel"
 """The cell's id, by which it is found again."""
 _FETCHABLE = re.compile(r"(https?|ssh|file)://[^\s\"'\\]+")
 
+_HIDDEN = {"jupyter": {"source_hidden": True}}
+"""Folded away in JupyterLab: nothing in it is for a reader, and it runs all the same."""
+
 _ALONE = """\
 #| echo: false
 import sys
@@ -94,8 +97,8 @@ def _put(cells: list[dict[str, Any]], code: str) -> None:
     lines = code.splitlines(keepends=True)
     for cell in cells:
         if cell.get("id") == CELL_ID:
-            cell["source"] = lines
+            cell["source"], cell["metadata"] = lines, _HIDDEN
             return
     at = next((n for n, cell in enumerate(cells) if cell["cell_type"] == "code"), len(cells))
     made = {"cell_type": "code", "execution_count": None, "id": CELL_ID, "source": lines}
-    cells.insert(at, {**made, "metadata": {}, "outputs": []})
+    cells.insert(at, {**made, "metadata": _HIDDEN, "outputs": []})

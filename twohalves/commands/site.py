@@ -33,8 +33,7 @@ def run(_: Options) -> Exit:
         book = live(server, os.environ.get("TWOHALVES_MODEL"), choice=pick)
         terminal.step(book.says)
         if book.facts is not None:
-            name = f"{server.kind} {server.version or '(version unknown)'}"
-            terminal.step(doctor.line(name, book.model, book.facts.context_length))
+            terminal.step(f"This machine: {doctor.line(book.facts.context_length)}")
         shown = kept_run(book)
         if shown is None:
             with Line() as line:

@@ -49,8 +49,7 @@ def _doctor(server: Server, model: ModelFacts) -> str:
     """One line on this machine; below it only what is amiss."""
     asked = {"TWOHALVES_SERVER": server.url, "TWOHALVES_MODEL": model.name}
     examined = doctor.examine(doctor.Here(environ={**os.environ, **asked}))
-    name = f"{server.kind} {server.version or '(version unknown)'}"
-    said = [f"> {doctor.line(name, model.name, model.context_length)}"]
+    said = [f"> **This machine** — {doctor.line(model.context_length)}"]
     for each in doctor.troubled(examined):
         status, says = each.finding.status.upper(), each.finding.says.rstrip(".")
         step = each.finding.next_step(doctor.this_system())
