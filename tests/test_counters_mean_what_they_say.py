@@ -100,8 +100,8 @@ def test_each_row_says_in_a_sentence_what_it_means():
         assert all(row.cells)
     assert "no prefill rate" in at("0.12.5").sentence
     assert at("0.30.11").cells == (
-        "from 0.30.11, before 0.33.3", "included", "no", "work on uncached tokens", "yes",
-        "to half", "yes", "yes", "4,096 to 262,144, by video memory",
+        "from 0.30.11", "included", "uncached tokens", "yes", "to half", "yes", "yes",
+        "4,096 to 262,144, by video memory",
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from tests.servers.scripted import Answer, Scripted, ollama_routes, unused_port
 from twohalves import doctor
 from twohalves.commands import main
 from twohalves.doctor import asking, model, server
+from twohalves.server import find
 
 PROJECT = Path(__file__).resolve().parent.parent
 NAMES = [check.name for check in doctor.CHECKS]
@@ -33,6 +34,7 @@ Environment.inside = lambda self: True  # stay in this Python, which has the pac
 from twohalves.commands import main
 sys.exit(main(["doctor"]))
 """
+OTHER_MODEL = {"TWOHALVES_MODEL": "llama3.2:3b"}
 KEYS = {"check", "status", "says", "trouble", "next", "facts"}
 
 
@@ -430,6 +432,35 @@ def test_an_address_that_is_nearly_right_is_corrected(written, meant):
 
     assert "fail" == found.status
     assert f"TWOHALVES_SERVER={meant.format(port=port)}`" in found.next_step("linux")
+
+
+def test_an_address_of_yesterday_gives_way_to_who_answers(monkeypatch):
+    """Nobody answers where the variable points, and Ollama does at its usual place."""
+    old = f"http://127.0.0.1:{unused_port()}"
+    with Scripted(ollama_routes()) as usual:
+
+        def found(*, environ, start_builtin):
+            return find(environ=environ or {"OLLAMA_HOST": usual.url}, start_builtin=start_builtin)
+
+        monkeypatch.setattr(asking, "find", found)
+        facts = asking.who_answers(doctor.Here(environ={"TWOHALVES_SERVER": old}))
+
+    assert "fail" == server.judge_server(facts).status
+    assert f"TWOHALVES_SERVER={usual.url}`" in server.judge_server(facts).next_step("linux")
+
+
+@pytest.mark.engine
+def test_the_built_in_model_is_told_before_its_server_is_started():
+    """Name, digest, window and memory, from its file; a name that it does not have is a FAIL."""
+    here = doctor.Here(environ={"TWOHALVES_SERVER": "builtin"})
+    facts = asking.chosen(here)
+    wrong = asking.chosen(dataclasses.replace(here, environ={**here.environ, **OTHER_MODEL}))
+
+    assert "smollm2:135m, digest " in model.judge_model(facts).says
+    assert model.judge_window(facts).says.startswith("8,192 tokens")
+    assert "8,192 tokens of KV cache" in model.judge_room(facts).says
+    assert "fail" == model.judge_model(wrong).status
+    assert "unset TWOHALVES_MODEL" in model.judge_model(wrong).next_step("linux")
 
 
 @pytest.mark.parametrize("written", ["ftp://x", "http://[", "a b", "http://h:99999", "::::"])

@@ -1,5 +1,6 @@
 """Limits, power, mounts and kinds of machine are read from what the system tells, or not at all."""
 
+import errno
 import pathlib
 import subprocess
 
@@ -214,6 +215,32 @@ def test_a_moved_environment_is_recognized_and_not_touched(tmp_path):
     assert "clean --venv" in found.next_step("linux")
     assert "py -m twohalves clean --venv" in found.next_step("windows")
     assert python.is_symlink()
+
+
+def test_one_package_is_no_environment(tmp_path, monkeypatch):
+    """A Python into which only `ollama` was installed by hand has not what a notebook needs."""
+    pins = "httpx>=0.27\nollama>=0.4\n"
+    (tmp_path / "requirements-hosted.txt").write_text(pins, encoding="utf-8")
+    for there, enough in (({"ollama"}, False), ({"httpx", "ollama"}, True)):
+        versions = dict.fromkeys(there, "1.0")
+        monkeypatch.setattr(installed, "version_of", versions.get)
+        assert enough == installed.venv(doctor.Here(project=tmp_path)).has_packages
+
+
+def test_both_folders_that_are_written_to_are_tried(tmp_path, monkeypatch):
+    """The project's own, where .venv goes, and that of the runs: one line names the one."""
+    (tmp_path / "data" / "runs").mkdir(parents=True)
+    real = disk._write_error
+    for refused in (tmp_path, tmp_path / "data" / "runs"):
+        error = PermissionError(errno.EACCES, "Permission denied")
+        monkeypatch.setattr(
+            disk, "_write_error", lambda folder, no=refused, e=error: e if folder == no else None
+        )
+        found = disk.judge_disk(disk.disk(doctor.Here(project=tmp_path)))
+        assert "fail" == found.status
+        assert found.says == f"{refused} takes no files: Permission denied"
+    monkeypatch.setattr(disk, "_write_error", real)
+    assert "ok" == disk.judge_disk(disk.disk(doctor.Here(project=tmp_path))).status
 
 
 def test_a_quarto_that_does_not_run_is_told_from_none(tmp_path):

@@ -36,7 +36,6 @@ PACKAGES = installed.PackagesFacts(
     found={"httpx": "0.28.1", "ollama": "0.6.3"},
     is_inside=True,
     is_exact=True,
-    python="/p/.venv/bin/python",
 )
 DISK = disk.DiskFacts(
     project="/p",
@@ -48,7 +47,7 @@ DISK = disk.DiskFacts(
     needed_bytes=200_000_000,
 )
 QUOTA = disk.QuotaFacts(used_bytes=None, limit_bytes=None)
-FOLDER = folder.PathFacts(path="/p", reason="", synced=None, network=None, limit=None)
+FOLDER = folder.PathFacts(path="/p", synced=None, network=None, limit=None)
 CORES = machine.CoresFacts(logical=8, physical=4, allowed=8, limit=None)
 MEMORY = machine.MemoryFacts(available=6 * GIB, total=8 * GIB, limit=None)
 POWER = machine.PowerFacts(percent=80.0, plugged=True, saving=None)
@@ -83,15 +82,15 @@ MODEL = model.ChosenFacts(
     available=6 * GIB,
 )
 RENDERER = programs.RendererFacts(
-    quarto="/q", quarto_version="1.10.18", smalldocs="0.5.4", is_installed=True, python="python"
+    quarto="/q", quarto_version="1.10.18", smalldocs="0.5.4", is_inside=True
 )
 BROWSER = programs.BrowserFacts(program="/usr/bin/chromium")
 BOB = Listener(user="bob", process=None, is_own=False, is_service=False)
 
 CASES = [
     # check, facts when all is well, what is changed, status, in the line, in the Linux step
-    ("python", PYTHON, {"version": (3, 10, 2)}, "fail", "3.10.2", "python3.13 -m twohalves site"),
-    ("python", PYTHON, {"bits": 32}, "fail", "32 bits", "apt install python3.13"),
+    ("python", PYTHON, {"version": (3, 10, 2)}, "fail", "3.10.2", "python3.11 -m twohalves site"),
+    ("python", PYTHON, {"bits": 32}, "fail", "32 bits", "apt install python3.11"),
     (
         "environment",
         VENV,
@@ -115,7 +114,15 @@ CASES = [
         {"found": {"httpx": "0.27.0", "ollama": "0.6.3"}},
         "warn",
         "1 of 2 differ: httpx 0.27.0 (tested: 0.28.1)",
-        "/p/.venv/bin/python -m pip install -r requirements.txt",
+        "`.venv/bin/python -m pip install -r requirements.txt",
+    ),
+    (
+        "packages",
+        PACKAGES,
+        {"found": {"httpx": "0.27.0", "ollama": "0.6.3"}, "is_inside": False},
+        "warn",
+        "1 of 2 differ",
+        "twohalves site",
     ),
     (
         "packages",
@@ -162,7 +169,6 @@ CASES = [
         "100 of 1,000 MB",
         "quota -s",
     ),
-    ("folder", FOLDER, {"reason": "Permission denied"}, "fail", "Permission denied", "cp -r"),
     ("folder", FOLDER, {"synced": "OneDrive"}, "warn", "OneDrive", "cp -r"),
     ("folder", FOLDER, {"network": "nfs4"}, "warn", "network (nfs4)", "&& cd "),
     ("folder", FOLDER, {"path": "C:\\" + "x" * 130, "limit": 120}, "warn", "133 letters", "pwd"),
@@ -202,7 +208,7 @@ CASES = [
         SETTINGS,
         {"values": {"OLLAMA_HOST": "0.0.0.0:8080"}},
         "warn",
-        "OLLAMA_HOST=0.0.0.0:8080",
+        "OLLAMA_HOST=0.0.0.0:8080; a client asks 127.0.0.1 instead",
         "OLLAMA_HOST=127.0.0.1:8080",
     ),
     (
@@ -218,7 +224,7 @@ CASES = [
         SETTINGS,
         {"values": {"TWOHALVES_RENDERER": "pandoc"}},
         "fail",
-        "pandoc",
+        "TWOHALVES_RENDERER=pandoc names no renderer",
         "smalldocs",
     ),
     ("text", TEXT, {"console": "cp1252"}, "warn", "console cp1252", "LC_ALL=C.UTF-8"),
@@ -402,6 +408,22 @@ def test_a_trouble_can_be_searched_for(trouble):
         assert not re.search(r"\{\w+\}", trouble.next_step(system))
 
 
+@pytest.mark.parametrize("trouble", _all_troubles(), ids=lambda trouble: trouble.title)
+def test_a_folder_with_spaces_stays_one_word(trouble):
+    """Wherever a command names the project's folder, it can be pasted as it is."""
+    for system in SYSTEMS:
+        step = trouble.next_step(system, {"folder": "/a b/Füße"})
+        assert step.count("/a b/Füße") == step.count('"/a b/Füße"')
+
+
+def test_packages_of_another_python_are_no_trouble_of_the_book():
+    """What is to come into .venv is waited for, and nothing is installed beside it."""
+    without = dataclasses.replace(RENDERER, quarto=None, quarto_version=None, smalldocs=None)
+    outside = dataclasses.replace(without, is_inside=False)
+
+    assert "wait" == programs.judge_renderer(outside).status
+
+
 def test_what_is_not_told_is_no_trouble():
     """None is "not told": no figure is made up and nobody is alarmed."""
     for name, change in {
@@ -433,8 +455,8 @@ def test_without_ollama_the_built_in_server_is_in_order():
     nobody = dataclasses.replace(SERVER, error="NoServer", url="", name="")
     assert "ok" == server.judge_server(nobody).status
     waiting = model.ChosenFacts(error="NoServer", what="")
-    assert "ok" == model.judge_model(waiting).status
-    assert {"wait"} == {model.judge_window(waiting).status, model.judge_room(waiting).status}
+    judges = (model.judge_model, model.judge_window, model.judge_room)
+    assert {"wait"} == {judge(waiting).status for judge in judges}
 
 
 def test_a_model_that_is_loaded_already_needs_no_more_room():

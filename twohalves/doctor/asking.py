@@ -12,14 +12,17 @@ from twohalves.doctor.listening import listener
 from twohalves.doctor.machine import memory
 from twohalves.doctor.model import ChosenFacts
 from twohalves.doctor.server import CountersFacts, ServerFacts
-from twohalves.errors import EndpointMalformed, NoServer, SeveralModels, TwoHalvesError
+from twohalves.doctor.variables import named_server
+from twohalves.errors import NoServer, NotBuiltIn, SeveralModels, TwoHalvesError
 from twohalves.formulas import memory_needed
 from twohalves.measure.plan import skipped
 from twohalves.measure.profiles import NUM_CTX, PROFILES
 from twohalves.server import ModelFacts, Server, choose, facts, find, meaning, models
+from twohalves.server.builtin.model import read_model
 from twohalves.server.builtin.weights import installed_weights
 from twohalves.server.endpoint import parse_endpoint
 from twohalves.server.loopback import is_loopback
+from twohalves.server.model_facts import read_facts
 from twohalves.server.wire import fetch_json
 
 _ENGINE = "xllamacpp"
@@ -37,7 +40,7 @@ def who_answers(here: Here) -> ServerFacts:
     except TwoHalvesError as caught:
         error, what = type(caught).__name__, one_line(caught)
     url = found.url if found else ""
-    parts = _host(url or tried(here.environ))
+    parts = _host(url or named_server(here.environ) or "127.0.0.1")
     is_here = is_loopback(parts.hostname)
     name = _NAMES.get(found.kind, "a server that speaks Ollama's protocol") if found else ""
     return ServerFacts(
@@ -73,18 +76,35 @@ def chosen(here: Here) -> ChosenFacts:
         found = find(environ=here.environ, start_builtin=False)
         model = choose(models(found), wanted=wanted)
         told = facts(found, model.name)
+    except NoServer as error:
+        return _built_in(here, wanted) if has_engine() else _refused(error)
     except SeveralModels as error:
         return ChosenFacts(error="SeveralModels", what=one_line(error), names=error.names)
     except TwoHalvesError as error:
-        return ChosenFacts(error=type(error).__name__, what=one_line(error), wanted=wanted)
-    return _needs(here, found, told)
+        return _refused(error, wanted)
+    available = memory(here).available if is_loopback(_host(found.url).hostname) else None
+    return _needs(told, available, _loaded(found, told.name))
 
 
-def _needs(here: Here, server: Server, told: ModelFacts) -> ChosenFacts:
+def _built_in(here: Here, wanted: str) -> ChosenFacts:
+    """The model that the built-in server will have once it is started."""
+    try:
+        model = read_model(installed_weights())
+    except TwoHalvesError as error:
+        return _refused(error)
+    if wanted and not model.answers_to(wanted):
+        return _refused(NotBuiltIn(wanted, (model.name,)))
+    described = read_facts(model.tag(), model.show(verbose=True), model.name)
+    return _needs(described, memory(here).available, 0)
+
+
+def _refused(error: TwoHalvesError, wanted: str = "") -> ChosenFacts:
+    return ChosenFacts(error=type(error).__name__, what=one_line(error), wanted=wanted)
+
+
+def _needs(told: ModelFacts, available: int | None, loaded: int) -> ChosenFacts:
     planned = min(NUM_CTX, told.context_length or NUM_CTX)
     out = {profile: skipped(profile, planned) for profile in PROFILES.values()}
-    is_here = is_loopback(urllib.parse.urlsplit(server.url).hostname)
-    machine = memory(here)
     needed, unknown = _memory(told, planned)
     return ChosenFacts(
         error="",
@@ -97,8 +117,8 @@ def _needs(here: Here, server: Server, told: ModelFacts) -> ChosenFacts:
         fits_none=all(set(profile.lengths) <= set(lengths) for profile, lengths in out.items()),
         needed=needed,
         unknown=unknown,
-        loaded=_loaded(server, told.name),
-        available=machine.available if is_here else None,
+        loaded=loaded,
+        available=available,
     )
 
 
@@ -130,18 +150,14 @@ def has_engine() -> bool:
     return False
 
 
-def tried(environ: Mapping[str, str]) -> str:
-    """What the variables name, as it is written there."""
-    named = environ.get("TWOHALVES_SERVER", "").strip()
-    if named.lower() in {"", "ollama", "builtin"}:
-        named = environ.get("OLLAMA_HOST", "").strip() or "127.0.0.1"
-    return named
-
-
 def likely(environ: Mapping[str, str]) -> str:
-    """The address that was probably meant by the one that is named; "" = that one."""
-    with contextlib.suppress(EndpointMalformed):
-        return parse_endpoint(tried(environ), "").likely
+    """The address that was probably meant by the one that is named; "" = that one.
+
+    It is the same one without a slip, or the usual one if somebody answers there.
+    """
+    with contextlib.suppress(TwoHalvesError):
+        named = parse_endpoint(named_server(environ) or "127.0.0.1", "")
+        return named.likely or find(environ={}, start_builtin=False).url
     return ""
 
 

@@ -64,8 +64,8 @@ READ_ONLY = Trouble(
     steps=Steps(
         linux='`cp -r "{folder}" ~/two-halves && cd ~/two-halves`, and start again there.',
         macos='`cp -r "{folder}" ~/two-halves && cd ~/two-halves`, and start again there.',
-        windows='`Copy-Item -Recurse "{folder}" $HOME\\two-halves; cd $HOME\\two-halves`, and give '
-        "again there.",
+        windows='`Copy-Item -Recurse "{folder}" $HOME\\two-halves; cd $HOME\\two-halves`, and '
+        "start again there.",
     ),
     example={"folder": "THE_FOLDER"},
 )
@@ -78,7 +78,7 @@ class DiskFacts:
     project: str
     """The project's folder."""
     folder: str
-    """Where it was tried."""
+    """Where writing was refused; the project's folder where it was not."""
     is_complete: bool
     """Whether the folder data is there."""
     error: int | None
@@ -92,10 +92,10 @@ class DiskFacts:
 
 
 def disk(here: Here) -> DiskFacts:
-    """Write a little into data/runs, and ask for the room that is left."""
-    runs = here.project / "data" / "runs"
-    folder = next((path for path in (runs, runs.parent) if path.is_dir()), here.project)
-    error = write_error(folder)
+    """Write a little into the project's folder and data/runs, and ask for the room left."""
+    tried = [folder for folder in (here.project, here.project / "data" / "runs") if folder.is_dir()]
+    errors = ((folder, _write_error(folder)) for folder in tried)
+    folder, error = next((pair for pair in errors if pair[1]), (here.project, None))
     try:
         free = shutil.disk_usage(folder).free
     except OSError:
@@ -112,7 +112,7 @@ def disk(here: Here) -> DiskFacts:
     )
 
 
-def write_error(folder: Path) -> OSError | None:
+def _write_error(folder: Path) -> OSError | None:
     """What the system says when 64 KiB are written to a folder; None = it worked."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from twohalves.doctor.check import Here
-from twohalves.doctor.disk import READ_ONLY, write_error
-from twohalves.doctor.findings import Finding, Steps, Trouble, fail, ok, warn
+from twohalves.doctor.findings import Finding, Steps, Trouble, ok, warn
 
 LONGEST_ON_WINDOWS = 120
 """Letters of the project's path; the longest path below it takes 140 of the 260 allowed."""
@@ -52,7 +51,7 @@ SYNCED = Trouble(
         linux='`cp -r "{folder}" /tmp/two-halves && cd /tmp/two-halves`, and give the same command '
         "again there; take data/runs home afterwards.",
         macos='`cp -r "{folder}" ~/two-halves && cd ~/two-halves`, and start again there.',
-        windows='`Copy-Item -Recurse "{folder}" C:\\two-halves; cd C:\\two-halves`, and give the '
+        windows='`Copy-Item -Recurse "{folder}" C:\\two-halves; cd C:\\two-halves`, and start '
         "again there.",
     ),
     example={"folder": "THE_FOLDER"},
@@ -65,8 +64,6 @@ class PathFacts:
 
     path: str
     """The folder."""
-    reason: str
-    """Why nothing can be written to it; "" = it can."""
     synced: str | None
     """What synchronizes it; None = nothing that is known."""
     network: str | None
@@ -77,10 +74,8 @@ class PathFacts:
 
 def path(here: Here) -> PathFacts:
     """Look at the folder's name and at the disk below it."""
-    error = write_error(here.project)
     return PathFacts(
         path=str(here.project),
-        reason="" if error is None else error.strerror or str(error),
         synced=synced_by(here.project),
         network=network_kind(str(here.project), _mounts(here.root)),
         limit=LONGEST_ON_WINDOWS if here.system == "windows" and not _long_paths() else None,
@@ -137,9 +132,7 @@ def _long_paths() -> bool:
 
 
 def judge_path(facts: PathFacts) -> Finding:
-    """Writable, local, and short enough; spaces and umlauts are fine."""
-    if facts.reason:
-        return fail(f"{facts.path} takes no files: {facts.reason}", READ_ONLY, folder=facts.path)
+    """Local, and short enough; spaces and umlauts are fine."""
     if facts.limit is not None and len(facts.path) > facts.limit:
         said = f"{len(facts.path)} letters, at most {facts.limit} are safe: {facts.path}"
         return warn(said, TOO_LONG, folder=facts.path)

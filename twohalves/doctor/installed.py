@@ -7,7 +7,9 @@ import importlib.util
 import platform
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from twohalves import hosted
 from twohalves.bootstrap import Environment
@@ -15,8 +17,17 @@ from twohalves.doctor.check import Here
 from twohalves.doctor.findings import Finding, Steps, Trouble, everywhere, fail, ok, warn
 
 NEWEST_REFUSED = (3, 10)
+HOSTED = "requirements-hosted.txt"
 _PATIENCE_S = 2.5
 _PIN = re.compile(r"([\w.-]+)[=>]=([\w.+!-]+)")
+
+_PIP = "-m pip install -r requirements.txt -c constraints.txt`"
+INSTALL = Steps(
+    linux=f"`.venv/bin/python {_PIP}",
+    macos=f"`.venv/bin/python {_PIP}",
+    windows=rf"`.venv\Scripts\python {_PIP}",
+)
+"""Into the environment what belongs there, given in the project's folder."""
 
 TOO_OLD = Trouble(
     title="Python is too old, or made for 32 bits",
@@ -27,8 +38,8 @@ TOO_OLD = Trouble(
     ),
     meaning="The packages exist for Python 3.11 or newer on 64 bits only.",
     steps=Steps(
-        linux="`sudo apt install python3.13 python3.13-venv` (or your system's own way), then "
-        "`python3.13 -m twohalves site`.",
+        linux="`sudo apt install python3.11 python3.11-venv` (Fedora: `sudo dnf install "
+        "python3.11`), then `python3.11 -m twohalves site`.",
         macos="`brew install python@3.13`, then `python3.13 -m twohalves site`.",
         windows="`winget install Python.Python.3.13`, then `py -3.13 -m twohalves site`.",
     ),
@@ -86,8 +97,7 @@ PACKAGES_DIFFER = Trouble(
     ),
     meaning="The stored outputs were made with exactly the versions in requirements.txt. Something "
     "installed into this environment by hand has changed them.",
-    steps=everywhere("`{python} -m pip install -r requirements.txt -c constraints.txt`"),
-    example={"python": ".venv/bin/python"},
+    steps=INSTALL,
 )
 INCOMPLETE = Trouble(
     title="Files of the project are missing",
@@ -154,7 +164,7 @@ def venv(here: Here) -> VenvFacts:
         broken=environment.broken(patience_s=_PATIENCE_S),
         is_inside=environment.inside(),
         lacks=lacks[0] if lacks else None,
-        has_packages=_version("ollama") is not None,
+        has_packages=None not in _found(_pins(here.project / HOSTED)).values(),
     )
 
 
@@ -183,27 +193,33 @@ class PackagesFacts:
     """Whether this process runs in .venv."""
     is_exact: bool
     """Whether the versions matter: on a hosted machine they are the host's."""
-    python: str
-    """The interpreter's path."""
 
 
 def packages(here: Here) -> PackagesFacts:
     """Compare the packages of this interpreter with the list."""
     is_exact = hosted.where(here.environ) is None
-    path = here.project / ("requirements.txt" if is_exact else "requirements-hosted.txt")
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    pins = (_PIN.match(line) for line in text.splitlines())
-    wanted = {pin[1]: pin[2] for pin in pins if pin}
+    wanted = _pins(here.project / ("requirements.txt" if is_exact else HOSTED))
     return PackagesFacts(
         wanted=wanted,
-        found={name: _version(name) for name in wanted},
+        found=_found(wanted),
         is_inside=Environment(root=here.project).inside(),
         is_exact=is_exact,
-        python=sys.executable or "python3",
     )
 
 
-def _version(name: str) -> str | None:
+def _pins(file: Path) -> dict[str, str]:
+    """Versions by name; empty = there is no such file."""
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    pins = (_PIN.match(line) for line in text.splitlines())
+    return {pin[1]: pin[2] for pin in pins if pin}
+
+
+def _found(names: Iterable[str]) -> dict[str, str | None]:
+    return {name: version_of(name) for name in names}
+
+
+def version_of(name: str) -> str | None:
+    """The version of an installed package; None = it is not installed."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
@@ -225,9 +241,9 @@ def judge_packages(facts: PackagesFacts) -> Finding:
         return warn(f"{len(missing)} of {total} are not installed in this Python", NOT_SET_UP)
     if missing:
         said = f"{len(missing)} of {total} are missing: {', '.join(missing)}"
-        return fail(said, PACKAGES_DIFFER, python=facts.python)
+        return fail(said, PACKAGES_DIFFER)
     if other:
         said = f"{len(other)} of {total} differ: {', '.join(other)}"
-        return warn(said, PACKAGES_DIFFER, python=facts.python)
+        return warn(said, PACKAGES_DIFFER if facts.is_inside else NOT_SET_UP)
     tested = " in the versions that were tested" if facts.is_exact else ", as the host has them"
     return ok(f"all {total}{tested}")

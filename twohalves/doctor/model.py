@@ -123,7 +123,7 @@ def judge_model(facts: ChosenFacts) -> Finding:
         digest = f", digest {facts.digest[:_DIGITS]}" if facts.digest else ""
         return ok(f"{facts.name}{digest}")
     if facts.error == "NoServer":
-        return ok("the built-in server brings its own")
+        return wait("waits for the built-in server, which brings its own")
     if facts.error == "SeveralModels":
         said = f"{len(facts.names)} to choose from: {', '.join(facts.names)}"
         return warn(said, SEVERAL, model=facts.names[0])

@@ -43,6 +43,11 @@ version that answers; whoever divides them by hand needs the table. On every ver
 `eval_duration` covers N - 1 steps for N tokens, and `eval_count` includes the token that ends an
 answer. A model in safetensors form runs on another engine: there it is N steps, the last token is
 not counted, and a prompt that is too long is refused.
+
+A row holds until the next one. The columns: whether `prompt_eval_count` includes tokens from the
+cache; what `prompt_eval_duration` covers; whether `eval_duration` covers the choice of each token;
+to what a prompt longer than the window is cut; whether `truncate: false` makes it refused instead;
+whether a prompt that left its slot stays in main memory; the window of a request that names none.
 """
 _FACTS = {"int": 3, "float": 3.0, "bool": True}
 _PLAUSIBLE = {

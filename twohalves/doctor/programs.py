@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import re
 import shutil
@@ -11,8 +10,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from twohalves.bootstrap import Environment
 from twohalves.doctor.check import Here
 from twohalves.doctor.findings import Finding, Steps, Trouble, fail, ok, wait, warn
+from twohalves.doctor.installed import INSTALL, version_of
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _PATIENCE_S = 2.5
@@ -22,14 +23,7 @@ NO_RENDERER = Trouble(
     symptoms=("No program to render the pages was found", "quarto: command not found"),
     meaning="Quarto makes the pages where it is there; else smalldocs does, which comes with the "
     "packages of this book.",
-    steps=Steps(
-        linux="`{python} -m pip install -r requirements.txt -c constraints.txt`",
-        macos="`{python} -m pip install -r requirements.txt -c constraints.txt`, or "
-        "`brew install --cask quarto`",
-        windows="`{python} -m pip install -r requirements.txt -c constraints.txt`, or "
-        "`winget install Posit.Quarto`",
-    ),
-    example={"python": ".venv/bin/python"},
+    steps=INSTALL,
 )
 QUARTO_SILENT = Trouble(
     title="Quarto is there and does not run",
@@ -66,10 +60,8 @@ class RendererFacts:
     """As it says; None = it does not run."""
     smalldocs: str | None
     """Version of the package; None = not installed."""
-    is_installed: bool
-    """Whether any package of ours is there at all."""
-    python: str
-    """The interpreter's path."""
+    is_inside: bool
+    """Whether this process runs in .venv, which should have it."""
 
 
 def renderer(here: Here) -> RendererFacts:
@@ -79,9 +71,8 @@ def renderer(here: Here) -> RendererFacts:
     return RendererFacts(
         quarto=found,
         quarto_version=_quarto_version(found) if found else None,
-        smalldocs=_package("smalldocs"),
-        is_installed=_package("ollama") is not None,
-        python=sys.executable or "python3",
+        smalldocs=version_of("smalldocs"),
+        is_inside=Environment(root=here.project).inside(),
     )
 
 
@@ -100,13 +91,6 @@ def _quarto_version(program: str) -> str | None:
     return said if answer.returncode == 0 and re.match(r"\d+\.\d+", said) else None
 
 
-def _package(name: str) -> str | None:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
 def judge_renderer(facts: RendererFacts) -> Finding:
     """One of the two."""
     if facts.quarto_version:
@@ -115,9 +99,9 @@ def judge_renderer(facts: RendererFacts) -> Finding:
         return warn(f"{facts.quarto} does not tell its version", QUARTO_SILENT)
     if facts.smalldocs:
         return ok(f"smalldocs {facts.smalldocs}; no Quarto, which is not needed")
-    if not facts.is_installed:
+    if not facts.is_inside:
         return wait("smalldocs comes with the packages; no Quarto here")
-    return fail("neither Quarto nor smalldocs", NO_RENDERER, python=facts.python)
+    return fail("neither Quarto nor smalldocs", NO_RENDERER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,12 +98,15 @@ IN_THE_WAY = Trouble(
 SILENT = Trouble(
     title="The server does not answer in time",
     symptoms=("httpx.ReadTimeout: timed out", "no answer in 3 s", "The server went silent"),
-    meaning="It is busy with somebody's long prompt, still loads a model, or hangs.",
+    meaning="It is busy with somebody's long prompt, still loads a model, or hangs. A machine that "
+    "is off, or behind a firewall, is silent too.",
     steps=Steps(
-        linux="`ollama ps` shows what it does; `sudo systemctl restart ollama` begins anew.",
-        macos="`ollama ps` shows what it does; `killall Ollama; open -a Ollama` begins anew.",
+        linux="`ollama ps` shows what it does; `sudo systemctl restart ollama` begins anew; "
+        "`export TWOHALVES_SERVER=builtin` does without it.",
+        macos="`ollama ps` shows what it does; `killall Ollama; open -a Ollama` begins anew; "
+        "`export TWOHALVES_SERVER=builtin` does without it.",
         windows="`ollama ps` shows what it does; `Stop-Process -Name ollama*; ollama serve` begins "
-        "anew.",
+        'anew; `$env:TWOHALVES_SERVER = "builtin"` does without it.',
     ),
 )
 OTHERS_SERVER = Trouble(

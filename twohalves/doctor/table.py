@@ -63,7 +63,8 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         name="disk",
-        about="A little is written into data/runs, and the room that is left is read.",
+        about="A little is written into the project's folder and into data/runs, and the room that "
+        "is left is read.",
         probe=disk.disk,
         judge=disk.judge_disk,
         troubles=(disk.FULL, disk.READ_ONLY, disk.QUOTA_USED, installed.INCOMPLETE),
@@ -77,11 +78,11 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         name="folder",
-        about="Where the project lies: writable, on a disk of this machine, with a short path. "
-        "Spaces and umlauts are fine.",
+        about="Where the project lies: on a disk of this machine, with a short path. Spaces and "
+        "umlauts are fine.",
         probe=folder.path,
         judge=folder.judge_path,
-        troubles=(disk.READ_ONLY, folder.SYNCED, folder.TOO_LONG),
+        troubles=(folder.SYNCED, folder.TOO_LONG),
     ),
     Check(
         name="cores",

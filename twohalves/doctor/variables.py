@@ -108,13 +108,19 @@ def proxy(here: Here) -> ProxyFacts:
     )
 
 
-def other_host(environ: Mapping[str, str]) -> str | None:
-    """The host that TWOHALVES_SERVER or OLLAMA_HOST names, unless it is this machine."""
+def named_server(environ: Mapping[str, str]) -> str:
+    """The address in TWOHALVES_SERVER or OLLAMA_HOST, as it is written; "" = there is none."""
     choice = environ.get("TWOHALVES_SERVER", "").strip()
     if choice.lower() == "builtin":
-        return None
-    named = choice if choice.lower() not in {"", "ollama"} else environ.get("OLLAMA_HOST", "")
-    named = named.strip().strip("\"'")
+        return ""
+    if choice.lower() in {"", "ollama"}:
+        return environ.get("OLLAMA_HOST", "").strip()
+    return choice
+
+
+def other_host(environ: Mapping[str, str]) -> str | None:
+    """The host that the variables name, unless it is this machine."""
+    named = named_server(environ).strip("\"'")
     if not named or named.startswith(":"):
         return None
     try:
@@ -179,10 +185,10 @@ def judge_settings(facts: SettingsFacts) -> Finding:
             return warn(f"{name} is not read by anything", UNKNOWN_VARIABLE, name=name, near=meant)
     renderer = facts.values.get("TWOHALVES_RENDERER", "smalldocs")
     if not any(name in renderer for name in ("quarto", "smalldocs")):
-        return fail(said, BAD_RENDERER)
+        return fail(f"TWOHALVES_RENDERER={renderer} names no renderer", BAD_RENDERER)
     host = facts.values.get("OLLAMA_HOST", "").strip().strip("\"'").rpartition("//")[2]
     if host.startswith(_EVERYWHERE):
         port = host.rpartition(":")[2] if host.count(":") == 1 or "]:" in host else ""
         values = {"port": port} if port.isdecimal() else {}
-        return warn(said, LISTENS_EVERYWHERE, **values)
+        return warn(f"{said}; a client asks 127.0.0.1 instead", LISTENS_EVERYWHERE, **values)
     return ok(said)

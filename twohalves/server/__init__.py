@@ -12,7 +12,8 @@ from twohalves.server.border import translated
 from twohalves.server.client import client, sender
 from twohalves.server.counters import Meaning, by_version, meaning
 from twohalves.server.find import find
-from twohalves.server.models import Model, ModelFacts, choose, facts, models
+from twohalves.server.model_facts import ModelFacts, facts
+from twohalves.server.models import Model, choose, models
 from twohalves.server.private import start
 from twohalves.server.pull import Pulled, pull
 

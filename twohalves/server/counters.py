@@ -80,16 +80,14 @@ class Meaning:
     @property
     def cells(self) -> tuple[str, ...]:
         """The row of a table under COLUMNS, for a reader."""
-        clock = {"work": "work on uncached tokens", "wall": "all since the request came"}
+        clock = {"work": "uncached tokens", "wall": "all since the request"}
         cut = {"window": "to the window", "one less": "to the window less 1", "half": "to half"}
         known = {True: "yes", False: "no", None: "not known"}
+        apart = "" if self.reports_cached is False else ", perhaps told apart"
         return (
-            self.versions.removeprefix("Ollama "),
-            "included" if self.counts_cached else "left out",
-            known[self.reports_cached]
-            if self.reports_cached is not None
-            else "the answer shows it",
-            clock.get(self.prefill_clock, "the last batch alone: unusable"),
+            self.versions.removeprefix("Ollama ").partition(", before")[0],
+            ("included" if self.counts_cached else "left out") + apart,
+            clock.get(self.prefill_clock, "the last batch: unusable"),
             known[self.times_sampling] if self.times_sampling is not None else "for some models",
             cut.get(self.cut or "", "not known"),
             known[self.obeys_truncate],
@@ -100,14 +98,13 @@ class Meaning:
 
 COLUMNS = (
     "Ollama",
-    "cached tokens in the prompt's count",
-    "told apart",
+    "cached tokens",
     "prefill clock",
-    "sampling in the decode clock",
-    "prompt too long is cut",
-    "`truncate: false` refuses it",
+    "sampling timed",
+    "a long prompt is cut",
+    "or refused if asked to",
     "evicted prompts kept",
-    "window by default",
+    "default window",
 )
 """Heads of `Meaning.cells`."""
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from twohalves.errors import (
     AnswerUnreadable,
+    HostUnknown,
     NoServer,
     NotOllama,
     ProxyAnswered,
@@ -96,6 +97,8 @@ def _at(endpoint: Endpoint, patience: Patience) -> Server:
     try:
         status, body = fetch(endpoint.url, "/api/version", patience=patience)
         _, greeting = fetch(endpoint.url, "/", patience=patience)
+    except HostUnknown:  # there is no address that could be named
+        raise
     except ServerUnreachable as error:
         detail = f"{error.args[1]}; tried {_addresses(endpoint)}"
         raise type(error)(endpoint.url, detail, endpoint.likely) from error

@@ -14,8 +14,8 @@ from twohalves.errors import (
     SeveralModels,
     TwoHalvesError,
 )
-from twohalves.formulas import KvShape, kv_shape
 from twohalves.server.answering import Server
+from twohalves.server.model_facts import is_same, text_in, whole_in
 from twohalves.server.wire import fetch_json
 
 PREFERRED = "llama3.2:3b"
@@ -73,62 +73,6 @@ class Model:
         return not embeds
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFacts:
-    """What a server tells about one model; None = it does not tell."""
-
-    name: str
-    """With its tag."""
-    digest: str | None
-    """Hexadecimal."""
-    size: int | None
-    """Bytes on disk."""
-    architecture: str | None
-    """Prefix of its own keys."""
-    family: str | None
-    """As listed."""
-    format: str | None
-    """gguf or safetensors."""
-    parameter_size: str | None
-    """As told, such as 3.2B."""
-    parameter_count: int | None
-    """Numbers in all tensors."""
-    quantization: str | None
-    """As told, such as Q4_K_M."""
-    context_length: int | None
-    """Trained window in tokens."""
-    block_count: int | None
-    """Layers."""
-    embedding_length: int | None
-    """Width of the hidden state."""
-    head_count: int | tuple[int, ...] | None
-    """Query heads, of all layers or layer by layer."""
-    head_count_kv: int | tuple[int, ...] | None
-    """Key and value heads, of all layers or layer by layer."""
-    key_length: int | None
-    """Width of one key."""
-    value_length: int | None
-    """Width of one value."""
-    sliding_window: int | None
-    """Tokens that windowed layers see."""
-    capabilities: tuple[str, ...]
-    """As told, such as completion."""
-    own_keys: dict[str, Any]
-    """All metadata under the architecture's prefix, and the architecture, as told."""
-
-    def as_facts(self) -> dict[str, Any]:
-        """As a dictionary for JSON, in the order of the fields."""
-        return dataclasses.asdict(self)
-
-    def kv_shape(self) -> KvShape:
-        """Which layers keep how much in the KV cache.
-
-        Raises:
-            KvShapeUnknown: the metadata does not say.
-        """
-        return kv_shape(self.own_keys)
-
-
 def models(server: Server) -> tuple[Model, ...]:
     """All models that a server lists, in its order.
 
@@ -137,46 +81,6 @@ def models(server: Server) -> tuple[Model, ...]:
     """
     listed = fetch_json(server.url, "/api/tags").get("models") or []
     return tuple(_model(server, entry) for entry in listed if isinstance(entry, dict))
-
-
-def facts(server: Server, name: str) -> ModelFacts:
-    """What a server tells about one model.
-
-    Raises:
-        ModelMissing: the server does not have it.
-        TwoHalvesError: the server cannot be asked.
-    """
-    shown = fetch_json(server.url, "/api/show", {"model": name, "verbose": True})
-    listed = fetch_json(server.url, "/api/tags").get("models") or []
-    entry: dict[str, Any] = next((e for e in listed if _same(str(e.get("name")), name)), {})
-    info, details = shown.get("model_info") or {}, shown.get("details") or {}
-    architecture = _text(info, "general.architecture")
-    own = f"{architecture}."
-    return ModelFacts(
-        name=str(entry.get("name") or name),
-        digest=_text(entry, "digest"),
-        size=_whole(entry, "size"),
-        architecture=architecture,
-        family=_text(details, "family"),
-        format=_text(details, "format"),
-        parameter_size=_text(details, "parameter_size"),
-        parameter_count=_whole(info, "general.parameter_count"),
-        quantization=_text(details, "quantization_level"),
-        context_length=_whole(info, own + "context_length"),
-        block_count=_whole(info, own + "block_count"),
-        embedding_length=_whole(info, own + "embedding_length"),
-        head_count=_whole_or_each(info, own + "attention.head_count"),
-        head_count_kv=_whole_or_each(info, own + "attention.head_count_kv"),
-        key_length=_whole(info, own + "attention.key_length"),
-        value_length=_whole(info, own + "attention.value_length"),
-        sliding_window=_whole(info, own + "attention.sliding_window"),
-        capabilities=tuple(shown.get("capabilities") or ()),
-        own_keys={
-            key: value
-            for key, value in info.items()
-            if key == "general.architecture" or key.startswith(own)
-        },
-    )
 
 
 def choose(models: Sequence[Model], *, wanted: str | None) -> Model:
@@ -197,7 +101,7 @@ def choose(models: Sequence[Model], *, wanted: str | None) -> Model:
     """
     asked = (wanted or "").strip()
     if asked:
-        found = [model for model in models if _same(model.name, asked)]
+        found = [model for model in models if is_same(model.name, asked)]
         if not found:
             raise _missing(asked, models)
         return found[0]
@@ -240,12 +144,12 @@ def _model(server: Server, entry: dict[str, Any]) -> Model:
     remote_host = remote_host or shown.get("remote_host") or None
     return Model(
         name=name,
-        digest=_text(entry, "digest"),
-        size=_whole(entry, "size"),
-        family=_text(details, "family"),
-        parameter_size=_text(details, "parameter_size"),
-        quantization=_text(details, "quantization_level"),
-        context_length=_whole(info, f"{info.get('general.architecture')}.context_length"),
+        digest=text_in(entry, "digest"),
+        size=whole_in(entry, "size"),
+        family=text_in(details, "family"),
+        parameter_size=text_in(details, "parameter_size"),
+        quantization=text_in(details, "quantization_level"),
+        context_length=whole_in(info, f"{info.get('general.architecture')}.context_length"),
         capabilities=capabilities,
         remote_host=remote_host,
         plain=remote_host is None and _is_plain(name, details, capabilities),
@@ -272,27 +176,3 @@ def _is_plain(name: str, details: dict[str, Any], capabilities: tuple[str, ...])
 
 def _has_cloud_name(name: str) -> bool:
     return name.lower().endswith(("-cloud", ":cloud"))
-
-
-def _text(record: dict[str, Any], key: str) -> str | None:
-    value = record.get(key)
-    return value if isinstance(value, str) and value else None
-
-
-def _whole(record: dict[str, Any], key: str) -> int | None:
-    value = record.get(key)
-    return value if isinstance(value, int) else None
-
-
-def _whole_or_each(record: dict[str, Any], key: str) -> int | tuple[int, ...] | None:
-    value = record.get(key)
-    return tuple(value) if isinstance(value, list) else _whole(record, key)
-
-
-def _same(name: str, asked: str) -> bool:
-    return _with_tag(name) == _with_tag(asked)
-
-
-def _with_tag(name: str) -> str:
-    name = name.lower()
-    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"

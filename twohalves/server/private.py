@@ -20,7 +20,8 @@ from twohalves.errors import DoesNotFit, NotAgreed, OllamaMissing, TwoHalvesErro
 from twohalves.formulas import KV_TYPES, memory_needed
 from twohalves.server.answering import Server, Started
 from twohalves.server.child import Child, start_builtin
-from twohalves.server.models import facts, models
+from twohalves.server.model_facts import facts
+from twohalves.server.models import models
 from twohalves.server.wire import Patience, fetch
 
 _GUARD = pathlib.Path(__file__).with_name("guard.py")
