@@ -48,15 +48,24 @@ def test_it_is_the_same_in_all_notebooks(path):
     assert firstcell.source(address) == first_cell(path)
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_it_is_folded_away(path):
+    """What a reader sees first is the book's own first line, not how the kernel is made ready."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    [cell] = [cell for cell in cells if cell["id"] == firstcell.CELL_ID]
+
+    assert {"jupyter": {"source_hidden": True}} == cell["metadata"]
+
+
 @pytest.mark.parametrize("address", ["", "https://example.org/two-halves.git"])
 def test_it_is_small_and_needs_nothing_installed(address):
-    """A dozen lines of the standard library, then the library itself."""
+    """Hardly more than a dozen lines of the standard library, then the library itself."""
     code = firstcell.source(address)
     nodes = list(ast.walk(ast.parse(code)))
     imported = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
     imported |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
 
-    assert len([line for line in code.splitlines() if line.strip()]) <= 12
+    assert len([line for line in code.splitlines() if line.strip()]) <= 13
     assert imported <= sys.stdlib_module_names | {"twohalves"}
 
 
@@ -141,6 +150,14 @@ def test_with_an_address_it_fetches_the_project_once(tmp_path):
     assert run_alone(here, home.as_uri()) == str((here / "two-halves").resolve())
     (here / "two-halves" / "mine.txt").touch()
     assert run_alone(here, "https://gone.invalid") == str((here / "two-halves").resolve())
+
+
+def test_an_address_that_does_not_answer_is_one_sentence(tmp_path):
+    """No network, or no such project: git's own words stand above it, and nothing is left."""
+    with pytest.raises(CellExecutionError, match=r"nowhere was not fetched\. On Kaggle"):
+        run_alone(tmp_path, "file:///nowhere")
+
+    assert not (tmp_path / "two-halves").exists()
 
 
 def test_inside_the_project_nothing_is_fetched(tmp_path):

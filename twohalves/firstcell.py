@@ -45,7 +45,8 @@ sys.path += ["..", "two-halves"]  # the project: around this notebook, or fetche
 try:
     from twohalves import kernel
 except ImportError:  # this notebook was opened alone, as on a hosted machine
-    subprocess.run(["git", "clone", "--depth=1", BOOK, "two-halves"], check=True)
+    if subprocess.call(["git", "clone", "--depth=1", BOOK, "two-halves"]):
+        raise ImportError(f"{BOOK} was not fetched. On Kaggle switch on Internet.") from None
     sys.path_importer_cache.clear()  # Python had found no such folder
     from twohalves import kernel
 kernel.prepare()"""
