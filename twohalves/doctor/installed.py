@@ -14,7 +14,16 @@ from pathlib import Path
 from twohalves import hosted
 from twohalves.bootstrap import Environment
 from twohalves.doctor.check import Here
-from twohalves.doctor.findings import Finding, Steps, Trouble, everywhere, fail, ok, warn
+from twohalves.doctor.findings import (
+    Finding,
+    Steps,
+    Trouble,
+    everywhere,
+    fail,
+    ok,
+    unix,
+    warn,
+)
 
 NEWEST_REFUSED = (3, 10)
 HOSTED = "requirements-hosted.txt"
@@ -22,9 +31,8 @@ _PATIENCE_S = 2.5
 _PIN = re.compile(r"([\w.-]+)[=>]=([\w.+!-]+)")
 
 _PIP = "-m pip install -r requirements.txt -c constraints.txt`"
-INSTALL = Steps(
-    linux=f"`.venv/bin/python {_PIP}",
-    macos=f"`.venv/bin/python {_PIP}",
+INSTALL = unix(
+    f"`.venv/bin/python {_PIP}",
     windows=rf"`.venv\Scripts\python {_PIP}",
 )
 """Into the environment what belongs there, given in the project's folder."""
@@ -164,7 +172,7 @@ def venv(here: Here) -> VenvFacts:
         broken=environment.broken(patience_s=_PATIENCE_S),
         is_inside=environment.inside(),
         lacks=lacks[0] if lacks else None,
-        has_packages=None not in _found(_pins(here.project / HOSTED)).values(),
+        has_packages=None not in _found(pins(here.project / HOSTED)).values(),
     )
 
 
@@ -198,7 +206,7 @@ class PackagesFacts:
 def packages(here: Here) -> PackagesFacts:
     """Compare the packages of this interpreter with the list."""
     is_exact = hosted.where(here.environ) is None
-    wanted = _pins(here.project / ("requirements.txt" if is_exact else HOSTED))
+    wanted = pins(here.project / ("requirements.txt" if is_exact else HOSTED))
     return PackagesFacts(
         wanted=wanted,
         found=_found(wanted),
@@ -207,11 +215,11 @@ def packages(here: Here) -> PackagesFacts:
     )
 
 
-def _pins(file: Path) -> dict[str, str]:
-    """Versions by name; empty = there is no such file."""
+def pins(file: Path) -> dict[str, str]:
+    """The versions in a file of requirements by name; empty = there is no such file."""
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    pins = (_PIN.match(line) for line in text.splitlines())
-    return {pin[1]: pin[2] for pin in pins if pin}
+    found = (_PIN.match(line) for line in text.splitlines())
+    return {pin[1]: pin[2] for pin in found if pin}
 
 
 def _found(names: Iterable[str]) -> dict[str, str | None]:

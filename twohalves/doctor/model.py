@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from twohalves.doctor.findings import (
     Finding,
-    Steps,
     Trouble,
     everywhere,
     fail,
     ok,
     setting,
+    unix,
     wait,
     warn,
 )
@@ -44,9 +44,8 @@ NOT_BUILT_IN = Trouble(
     title="A model is named that the built-in server does not have",
     symptoms=("The built-in server has no model", "fetches none"),
     meaning="The built-in server has the one model that it came with.",
-    steps=Steps(
-        linux="`unset TWOHALVES_MODEL` and give the same command again.",
-        macos="`unset TWOHALVES_MODEL` and give the same command again.",
+    steps=unix(
+        "`unset TWOHALVES_MODEL` and give the same command again.",
         windows="`Remove-Item Env:TWOHALVES_MODEL` and give the same command again.",
     ),
 )
@@ -72,10 +71,8 @@ NO_ROOM = Trouble(
     meaning="Weights and KV cache together do not fit into what is free of main memory. The server "
     "then reads weights from the disk for every token, or is ended by the system. Where a graphics "
     "card holds the model, its own memory counts, which the doctor does not see.",
-    steps=Steps(
-        linux="`ollama ps` and `ollama stop NAME` free what is loaded; or a smaller model: "
-        "`export TWOHALVES_MODEL=llama3.2:1b` after `ollama pull llama3.2:1b`.",
-        macos="`ollama ps` and `ollama stop NAME` free what is loaded; or a smaller model: "
+    steps=unix(
+        "`ollama ps` and `ollama stop NAME` free what is loaded; or a smaller model: "
         "`export TWOHALVES_MODEL=llama3.2:1b` after `ollama pull llama3.2:1b`.",
         windows="`ollama ps` and `ollama stop NAME` free what is loaded; or a smaller model: "
         '`$env:TWOHALVES_MODEL = "llama3.2:1b"` after `ollama pull llama3.2:1b`.',

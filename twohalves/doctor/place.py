@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import os
 import socket
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from pathlib import Path
 
 from twohalves import hosted
 from twohalves.doctor.check import Here
-from twohalves.doctor.findings import Finding, Steps, Trouble, everywhere, ok, setting, warn
-from twohalves.doctor.port import OLLAMA
+from twohalves.doctor.findings import Finding, Trouble, everywhere, ok, setting, unix, warn
+from twohalves.doctor.port import OLLAMA, answers
 
 _PATIENCE_S = 0.7
 _CONTAINER_FILES = (".dockerenv", "run/.containerenv")
@@ -36,9 +35,8 @@ ROOT = Trouble(
     symptoms=("Running as root is not recommended. Use --allow-root to bypass.",),
     meaning="With sudo all files that are made belong to root, and you cannot change them "
     "afterwards. Nothing here needs it.",
-    steps=Steps(
-        linux="`sudo chown -R {user} .` gives the files back; then start without sudo.",
-        macos="`sudo chown -R {user} .` gives the files back; then start without sudo.",
+    steps=unix(
+        "`sudo chown -R {user} .` gives the files back; then start without sudo.",
         windows="Close the window and open one that is not “as administrator”: `wt`.",
     ),
     example={"user": "$USER"},
@@ -135,11 +133,12 @@ def outside(here: Here) -> OutsideFacts:
     """Look whether this is a container or WSL, and whether an Ollama outside answers."""
     kind = wsl(here.root) or container(here.root, here.environ.get("container", ""))
     named = any(here.environ.get(name, "").strip() for name in ("TWOHALVES_SERVER", "OLLAMA_HOST"))
-    has_own = kind is not None and _answers("127.0.0.1")
+    has_own = kind is not None and answers("127.0.0.1", OLLAMA, _PATIENCE_S)
     url = None
     if kind is not None and not named and not has_own:
         hosts = [_DOCKER_HOST, *gateways(here.root)]
-        url = next((f"http://{host}:{OLLAMA}" for host in hosts if _answers(host)), None)
+        there = (host for host in hosts if answers(host, OLLAMA, _PATIENCE_S))
+        url = next((f"http://{host}:{OLLAMA}" for host in there), None)
     return OutsideFacts(kind=kind, url=url, has_own=has_own, is_named=named)
 
 
@@ -169,17 +168,6 @@ def gateways(root: Path) -> list[str]:
             with contextlib.suppress(ValueError):
                 found.append(socket.inet_ntoa(bytes.fromhex(words[2])[::-1]))
     return found
-
-
-def _answers(host: str) -> bool:
-    connection = http.client.HTTPConnection(host, OLLAMA, timeout=_PATIENCE_S)
-    try:
-        connection.request("GET", "/api/version")
-        return connection.getresponse().status == http.client.OK
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def _text(path: Path) -> str:

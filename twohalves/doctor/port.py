@@ -80,6 +80,18 @@ def _greeting(
     return "stranger", f"status {answer.status}, {said[:40]!r}"
 
 
+def answers(host: str, number: int, patience_s: float) -> bool:
+    """Whether somebody who speaks Ollama's protocol answers."""
+    connection = http.client.HTTPConnection(host, number, timeout=patience_s)
+    try:
+        connection.request("GET", "/api/version")
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
 def judge_port(facts: PortFacts) -> Finding:
     """Ollama's, our own, or free."""
     whose = by_whom(facts.listener)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from twohalves.bootstrap import Environment
 from twohalves.doctor.check import Here
-from twohalves.doctor.findings import Finding, Steps, Trouble, fail, ok, wait, warn
+from twohalves.doctor.findings import Finding, Steps, Trouble, fail, ok, unix, wait, warn
 from twohalves.doctor.installed import INSTALL, version_of
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -30,9 +30,8 @@ QUARTO_SILENT = Trouble(
     symptoms=("quarto: not found", "deno: not found", "quarto stopped with code"),
     meaning="The program was found and did not tell its version: its files were moved apart, or it "
     "was made for another processor. smalldocs renders the same pages.",
-    steps=Steps(
-        linux="`quarto check` says more; `export TWOHALVES_RENDERER=smalldocs` does without it.",
-        macos="`quarto check` says more; `export TWOHALVES_RENDERER=smalldocs` does without it.",
+    steps=unix(
+        "`quarto check` says more; `export TWOHALVES_RENDERER=smalldocs` does without it.",
         windows='`quarto check` says more; `$env:TWOHALVES_RENDERER = "smalldocs"` does without '
         "it.",
     ),

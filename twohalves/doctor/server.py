@@ -12,6 +12,7 @@ from twohalves.doctor.findings import (
     fail,
     ok,
     setting,
+    unix,
     wait,
     warn,
 )
@@ -118,10 +119,8 @@ OTHERS_SERVER = Trouble(
     ),
     meaning="On a shared machine the port belongs to who came first. Their requests stand in your "
     "timings, their window evicts your model, and their models are not yours.",
-    steps=Steps(
-        linux="`OLLAMA_HOST=127.0.0.1:{free} ollama serve` in a window of its own, then "
-        "`export OLLAMA_HOST=127.0.0.1:{free}` here.",
-        macos="`OLLAMA_HOST=127.0.0.1:{free} ollama serve` in a window of its own, then "
+    steps=unix(
+        "`OLLAMA_HOST=127.0.0.1:{free} ollama serve` in a window of its own, then "
         "`export OLLAMA_HOST=127.0.0.1:{free}` here.",
         windows='`$env:OLLAMA_HOST = "127.0.0.1:{free}"; ollama serve` in a window of its own, '
         "then the first half here.",
@@ -163,9 +162,8 @@ VARIABLES = Trouble(
     ),
     meaning="A variable names a proxy of a kind that is not passed, or a file of certificates that "
     "is not there or not readable.",
-    steps=Steps(
-        linux="`env | grep -i -E 'proxy|ssl'` shows them; `unset NAME` takes one away.",
-        macos="`env | grep -i -E 'proxy|ssl'` shows them; `unset NAME` takes one away.",
+    steps=unix(
+        "`env | grep -i -E 'proxy|ssl'` shows them; `unset NAME` takes one away.",
         windows="`Get-ChildItem Env: | Where-Object Name -Match 'proxy|ssl'` shows them; "
         "`Remove-Item Env:NAME` takes one away.",
     ),

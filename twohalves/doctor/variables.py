@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from twohalves.doctor.check import Here
-from twohalves.doctor.findings import Finding, Steps, Trouble, fail, ok, setting, warn
+from twohalves.doctor.findings import Finding, Trouble, fail, ok, setting, unix, warn
 
 KNOWN = (
     "TWOHALVES_MODEL",
@@ -48,9 +48,8 @@ SOCKS = Trouble(
     ),
     meaning="Neither the installer nor the client speaks SOCKS as it comes. A server on this "
     "machine is not affected.",
-    steps=Steps(
-        linux="`unset ALL_PROXY all_proxy`, or name one with http:// in HTTPS_PROXY.",
-        macos="`unset ALL_PROXY all_proxy`, or name one with http:// in HTTPS_PROXY.",
+    steps=unix(
+        "`unset ALL_PROXY all_proxy`, or name one with http:// in HTTPS_PROXY.",
         windows="`Remove-Item Env:ALL_PROXY`, or name one with http:// in HTTPS_PROXY.",
     ),
 )
@@ -70,9 +69,8 @@ UNKNOWN_VARIABLE = Trouble(
     title="A variable of this book has a name that nothing reads",
     symptoms=("the setting has no effect",),
     meaning="Names that begin with TWOHALVES_ are this book's; this one is not among them.",
-    steps=Steps(
-        linux="`unset {name}`; meant was perhaps {near}.",
-        macos="`unset {name}`; meant was perhaps {near}.",
+    steps=unix(
+        "`unset {name}`; meant was perhaps {near}.",
         windows="`Remove-Item Env:{name}`; meant was perhaps {near}.",
     ),
     example={"name": "TWOHALVES_MODLE", "near": "TWOHALVES_MODEL"},
