@@ -3,7 +3,6 @@
 import concurrent.futures
 import contextlib
 import os
-import select
 import signal
 import socket
 import sys
@@ -15,7 +14,6 @@ import ollama
 import psutil
 import pytest
 
-from tests.models import tiny
 from tests.servers.builtin import MODEL, Started
 from tests.servers.scripted import until
 
@@ -160,26 +158,3 @@ def test_fifty_clients_that_leave_in_the_middle_leave_no_slot_busy(slots):
         assert [answer.json()["eval_count"] for answer in answers] == [2, 2, 2]
         assert len(loaded(server)) == 1
         assert until(lambda: server.seen.num_threads() < 10)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-def test_more_clients_wait_than_a_shell_gives_handles(tmp_path):
-    """With 256 handles, as on macOS, a hundred clients wait and none is sent away."""
-    import resource
-
-    given = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (256, given[1]))
-    try:
-        server = Started("--model", tiny.llama(tmp_path / "tiny.gguf"))
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, given)
-    with server:
-        options = {"num_ctx": 4096, "num_predict": 20_000, "num_thread": 1}
-        wires = [server.begin(4, model="tiny:1k", options=options) for _ in range(100)]
-        try:
-            assert until(lambda: server.seen.num_fds() > 300, 20)
-            ended, _, _ = select.select(wires, [], [], 1)
-            assert len(ended) <= 1  # the one that is answered
-        finally:
-            for wire in wires:
-                wire.close()

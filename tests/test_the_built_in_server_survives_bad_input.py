@@ -76,7 +76,10 @@ def test_a_body_that_is_no_request(builtin_server, body, status, text):
         ('"suffix":"end"', "does not support insert"),
         ('"images":["aGk="]', "does not support images"),
         ('"template":"{{ .Prompt }}"', "does not offer template"),
-        ('"format":{"$ref":"#/nowhere"}', ""),
+        ('"format":{"$ref":"#/nowhere"}', "cannot follow this format"),
+        ('"format":{"$ref":"file:///etc/hosts"}', "cannot follow this format"),
+        ('"format":{"type":"array","minItems":100000000}', "cannot follow this format"),
+        ('"format":{"type":"string","pattern":"^a{3,100000000}$"}', "cannot follow this format"),
         ('"options":{"repeat_penalty":0}', "must be finite and greater than 0"),
     ],
 )
@@ -167,6 +170,7 @@ def test_a_whole_pair_stays_whole():
         {"Origin": "null"},
         {"Origin": "http://localhost.evil.example"},
         {"Origin": "file://"},
+        {"Origin": "app://obsidian.md"},
     ],
 )
 def test_a_foreign_name_is_refused(builtin_server, headers):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from twohalves.errors import RequestRefused
@@ -12,6 +13,9 @@ from twohalves.server.builtin.requests import Asked
 
 _MOST_WINDOWS = 10
 """An answer without a limit ends after so many windows, as in Ollama."""
+_HUGE_COUNT = re.compile(r'(?:(?:Items|Length)":|\{(?:\d*,)?)\d{6}')
+"""A schema, or a pattern in it, that counts to 100,000 or more. The engine writes out each of
+so many places: it would take all memory before it refuses."""
 _OWN_TOKENS = 4
 """A text makes at most as many tokens as it has bytes, and these that begin and end it. One that
 surely fits goes to the engine as it is: to count it first would delay its first token."""
@@ -78,6 +82,6 @@ def _grammar(wanted: object, engine: Engine) -> dict[str, Any]:
         quoted = json.dumps(json.dumps(wanted, separators=(",", ":")))
         expected = 'expected "json" or a valid JSON Schema object'
         raise RequestRefused(500, f"invalid format: {quoted}; {expected}")
-    if not engine.follows(wanted):
+    if _HUGE_COUNT.search(json.dumps(wanted, separators=(",", ":"))) or not engine.follows(wanted):
         raise RequestRefused(400, "the engine cannot follow this format")
     return {"json_schema": wanted}

@@ -171,6 +171,54 @@ DIFFERENCES = (
     ),
     Difference(
         where=_ENGINE_PATHS,
+        ollama="the first free slot takes a request: prompts in turn find no prefix, however many "
+        "slots there are",
+        here="the free slot whose prompt begins most alike takes it, else the one unused longest",
+        why="that is the engine's way, and the count of cached tokens tells it",
+        test="test_a_private_server_is_laid_out_as_asked.py"
+        "::test_two_slots_or_host_memory_remember_both",
+    ),
+    Difference(
+        where=_ENGINE_PATHS,
+        ollama="OLLAMA_MAX_QUEUE limits those who wait for a model; for a slot anyone may wait",
+        here="it limits all who wait",
+        why="one queue, in order of arrival",
+        test="test_many_clients_wait_their_turn.py::test_a_full_queue_refuses_the_next",
+    ),
+    Difference(
+        where=_ENGINE_PATHS,
+        ollama="a KV cache of fewer bits without flash attention becomes f16, and nothing tells",
+        here="the server does not start",
+        why="the reader would measure something else than what was asked for",
+        test="test_the_built_in_server_reads_ollamas_variables.py"
+        "::test_a_block_type_without_flash_attention_is_refused",
+    ),
+    Difference(
+        where=_ENGINE_PATHS,
+        ollama="a variable that means nothing is as good as none",
+        here="the server does not start, and names it",
+        why="the reader would measure something else than what was asked for",
+        test="test_the_built_in_server_reads_ollamas_variables.py"
+        "::test_what_means_nothing_is_refused_by_name",
+    ),
+    Difference(
+        where=_ENGINE_PATHS,
+        ollama="OLLAMA_HOST and OLLAMA_ORIGINS open it to other machines and pages",
+        here="they are not read: it listens on this machine, and serves pages of this machine alone",
+        why="nobody else has anything to measure here",
+        test="test_the_built_in_server_starts_and_stops_clean.py"
+        "::test_ollama_host_never_opens_it_wide",
+    ),
+    Difference(
+        where=("GET /api/tags", *_ENGINE_PATHS),
+        ollama="the machine's own name, .local names and pages of desktop programs (app://, "
+        "file://) are served",
+        here="403, as for any foreign name or page",
+        why="localhost and the loopback addresses are enough",
+        test="test_the_built_in_server_survives_bad_input.py::test_a_foreign_name_is_refused",
+    ),
+    Difference(
+        where=_ENGINE_PATHS,
         ollama="a body may come in chunks, and be of any length",
         here="411 without a Content-Length, 413 above 32 MiB",
         why="memory is bounded before anything is read",
