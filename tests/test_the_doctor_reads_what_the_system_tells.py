@@ -57,6 +57,23 @@ def test_a_container_of_old_tells_its_limits(tmp_path):
     assert found.memory_bytes is None
 
 
+@pytest.mark.parametrize(
+    ("limit", "usage", "stat"),
+    [
+        ("memory.max", "memory.current", "anon 7\ninactive_file 600\nactive_file 9\n"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "cache 9\ntotal_inactive_file 600\n"),
+    ],
+)
+def test_copies_of_files_are_not_memory_in_use(tmp_path, limit, usage, stat):
+    """After an installation a container is full of them, and all of it can be had."""
+    group = tmp_path / "sys" / "fs" / "cgroup" / "memory" / "x"
+    _write(tmp_path, proc__self__cgroup="1:memory:/x\n")
+    _write(group, **{limit: "1000\n", usage: "900\n", "memory.stat": stat})
+    found = limits(tmp_path)
+
+    assert (1000, 300) == (found.memory_bytes, found.memory_used_bytes)
+
+
 @pytest.mark.parametrize("text", ["", "0::/\n", "nonsense", "0::/../..\n", "\x00\n"])
 def test_without_limits_none_is_told(tmp_path, text):
     """Nor are any made up from a file that cannot be read."""

@@ -24,8 +24,8 @@
       finding a server, and talking to it
         EndpointMalformed, ServerUnreachable, HostUnknown, ProxyUnreachable,
         VariablesNotUnderstood, NotOllama, ProxyAnswered, NoServer, BuiltinFailed,
-        OllamaMissing, NotAgreed, DoesNotFit, ServerRefused, ServerBusy, ServerBroke,
-        ServerSilent, AnswerUnreadable,
+        OllamaMissing, SettingUnusable, NotAgreed, DoesNotFit, ServerRefused, ServerBusy,
+        ServerBroke, ServerSilent, AnswerUnreadable,
         NoModelInstalled, SeveralModels, ModelMissing, NotBuiltIn, CannotPull
 
 A subclass takes facts and builds two texts itself: ``what`` happened and the ``next_step``
@@ -143,8 +143,8 @@ class RunBusy(TwoHalvesError):
             f"{who} measures with {claimed}{at}{into}. Two runs at once would slow each other down."
         )
         self.next_step = (
-            "Let it end, or stop it with Ctrl-C where it runs; then give the same command again. "
-            "What it measured is kept, and an interrupted run is gone on with."
+            "Let it end, or stop it with Ctrl-C where it runs; then give the same command again: "
+            "it goes on with an interrupted run, and what was measured is kept."
         )
 
 
@@ -889,6 +889,15 @@ class OllamaMissing(TwoHalvesError):
             "Install Ollama (https://ollama.com/download); or use the built-in server: "
             '`start(program="builtin")`.'
         )
+
+
+class SettingUnusable(TwoHalvesError, ValueError):
+    """A private server was asked for with a number that it cannot have."""
+
+    def __init__(self, name: str, value: int, least: int, most: int) -> None:
+        super().__init__(name, value, least, most)
+        self.what = f"A server cannot be started with {name}={value}."
+        self.next_step = f"Give {name} a number from {least:,} to {most:,}."
 
 
 class NotAgreed(TwoHalvesError):

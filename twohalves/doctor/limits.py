@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,7 @@ class Limits:
     memory_bytes: int | None
     """Bytes allowed."""
     memory_used_bytes: int | None
-    """Bytes in use of those."""
+    """Bytes in use of those, without copies of files that are given up when room is needed."""
 
 
 def limits(root: Path) -> Limits:
@@ -62,12 +63,16 @@ def _cpus(group: Path) -> float | None:
 
 
 def _memory(group: Path) -> tuple[int, int] | None:
-    """Bytes allowed and bytes used."""
-    files = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
-    for names in files:
-        allowed, used = (_read(group / name).strip() for name in names)
+    """Bytes allowed and bytes used, as `docker stats` counts them."""
+    files = (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    )
+    for limit, usage, copies in files:
+        allowed, used = (_read(group / name).strip() for name in (limit, usage))
         if allowed.isdecimal() and used.isdecimal() and int(allowed) < _NO_LIMIT:
-            return int(allowed), int(used)
+            told = re.search(rf"^{copies} (\d+)$", _read(group / "memory.stat"), re.MULTILINE)
+            return int(allowed), max(0, int(used) - int(told[1] if told else 0))
     return None
 
 

@@ -72,10 +72,10 @@ NO_ROOM = Trouble(
     "then reads weights from the disk for every token, or is ended by the system. Where a graphics "
     "card holds the model, its own memory counts, which the doctor does not see.",
     steps=unix(
-        "`ollama ps` and `ollama stop NAME` free what is loaded; or a smaller model: "
-        "`export TWOHALVES_MODEL=llama3.2:1b` after `ollama pull llama3.2:1b`.",
-        windows="`ollama ps` and `ollama stop NAME` free what is loaded; or a smaller model: "
-        '`$env:TWOHALVES_MODEL = "llama3.2:1b"` after `ollama pull llama3.2:1b`.',
+        "`ollama ps` and `ollama stop NAME` free what is loaded; or the small built-in model: "
+        "`export TWOHALVES_SERVER=builtin`.",
+        windows="`ollama ps` and `ollama stop NAME` free what is loaded; or the small built-in "
+        'model: `$env:TWOHALVES_SERVER = "builtin"`.',
     ),
 )
 
