@@ -86,6 +86,26 @@ def test_an_unknown_type_of_cache_is_named():
         start(kv_type="q8")
 
 
+@pytest.mark.parametrize(
+    ("given", "kind", "words"),
+    [
+        ({"slots": 0}, errors.SettingUnusable, "slots=0"),
+        ({"slots": 257}, errors.SettingUnusable, "from 1 to 256"),
+        ({"host_cache": -1}, errors.SettingUnusable, "host_cache=-1"),
+        ({"window": 0}, errors.SettingUnusable, "window=0"),
+        ({"program": "vllm"}, errors.UnknownName, "builtin"),
+        ({"kv_type": "q8_0", "flash_attention": False}, errors.FlashAttentionNeeded, "q8_0"),
+        ({"kv_type": "q5_1", "program": "ollama"}, errors.UnknownName, "q4_0"),
+    ],
+)
+def test_what_no_server_can_be_is_named(given, kind, words):
+    """As it was given, before anything is started; never another layout without a word."""
+    with pytest.raises(kind) as caught:
+        start(**({"agreed": True} | given))
+
+    assert words in str(caught.value)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a script stands in for the program")
 class TestTheReadersOwnOllama:
     """A script named `ollama` stands in for the program; it notes what it was started with."""
@@ -134,6 +154,7 @@ http.server.HTTPServer((host, int(port)), Handler).serve_forever()
             arguments, noted, number = json.loads(note.read_text(encoding="utf-8"))
             process = psutil.Process(number)
             assert (server.kind, server.version, server.settings.slots) == ("ollama", "0.24.0", 4)
+            assert server.settings.flash_attention is True
 
         assert arguments == ["serve"]
         assert noted == {
@@ -159,9 +180,19 @@ http.server.HTTPServer((host, int(port)), Handler).serve_forever()
         assert not note.exists()
 
     def test_it_is_ended_again_if_the_model_does_not_fit(self, note):
-        """16 layers of 8 heads of 64: 32,768 bytes a token; 2,048 windows of 131,072 never fit."""
+        """16 layers of 8 heads of 64: 32,768 bytes a token; 256 windows of 131,072 take 1 TB."""
         with pytest.raises(errors.DoesNotFit, match=r"llama3\.2:1b"):
-            start(program="ollama", model="llama3.2:1b", agreed=True, slots=2048, window=131072)
+            start(program="ollama", model="llama3.2:1b", agreed=True, slots=256, window=131072)
+
+        number = json.loads(note.read_text(encoding="utf-8"))[2]
+        assert until(lambda: not psutil.pid_exists(number))
+
+    def test_the_only_model_needs_no_name_and_a_wrong_one_is_told(self, note):
+        """As elsewhere: nothing is picked silently, and nothing is left running."""
+        with start(program="ollama", agreed=True) as server:
+            assert server.is_alive
+        with pytest.raises(errors.ModelMissing, match=r"llama3\.2:1b"):
+            start(program="ollama", model="llama3.2:7b", agreed=True)
 
         number = json.loads(note.read_text(encoding="utf-8"))[2]
         assert until(lambda: not psutil.pid_exists(number))

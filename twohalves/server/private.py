@@ -6,6 +6,7 @@ with is known, which no API tells.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -16,16 +17,26 @@ from typing import Literal
 import httpx
 import psutil
 
-from twohalves.errors import DoesNotFit, NotAgreed, OllamaMissing, TwoHalvesError, UnknownName
+from twohalves.errors import (
+    DoesNotFit,
+    FlashAttentionNeeded,
+    NotAgreed,
+    OllamaMissing,
+    SettingUnusable,
+    TwoHalvesError,
+    UnknownName,
+)
 from twohalves.formulas import KV_TYPES, memory_needed
 from twohalves.server.answering import Server, Started
 from twohalves.server.child import Child, start_builtin
 from twohalves.server.model_facts import facts
-from twohalves.server.models import models
+from twohalves.server.models import choose, models
 from twohalves.server.wire import Patience, fetch
 
 _GUARD = pathlib.Path(__file__).with_name("guard.py")
-_KV_TYPE = "type of KV cache"
+_KV_TYPES = {"builtin": tuple(KV_TYPES), "ollama": ("f16", "q8_0", "q4_0")}
+"""By program. For any other Ollama 0.24 takes f16 and does not say so."""
+_BOUNDS = {"slots": (1, 256), "host_cache": (0, 1_000_000), "window": (4, 100_000_000)}
 _QUICK = Patience(connect_s=0.5, silence_s=2.0, total_s=2.0)
 
 
@@ -53,19 +64,38 @@ def start(  # noqa: PLR0913  # each is one setting of the server
         agreed: True if the reader was asked and wants a second Ollama.
 
     Raises:
+        UnknownName, SettingUnusable, FlashAttentionNeeded: no server can be laid out so.
         NotAgreed: it would start the reader's Ollama, and the reader was not asked.
         DoesNotFit, KvShapeUnknown: weights and caches would not fit into the free memory, or
             nobody can tell.
         TwoHalvesError: it cannot be started; nothing is left of it.
     """
-    if kv_type not in KV_TYPES:
-        raise UnknownName(_KV_TYPE, kv_type, tuple(KV_TYPES))
+    _check_numbers(slots=slots, host_cache=host_cache, window=window)
+    _check_cache(program, kv_type, flash_attention=flash_attention)
     setup = Started(slots=slots, kv_type=kv_type, flash_attention=flash_attention,
                     host_cache_mib=host_cache)  # fmt: skip
     if program == "ollama":
-        return _checked(_start_ollama(setup, window, agreed=agreed), str(model), window)
+        name = None if model is None else str(model)
+        return _checked(_start_ollama(setup, window, agreed=agreed), name, window)
     path = None if model is None else pathlib.Path(model).resolve()
     return _checked(start_builtin(_variables(setup, window), path), None, window)
+
+
+def _check_numbers(**given: int) -> None:
+    for name, value in given.items():
+        least, most = _BOUNDS[name]
+        if not least <= value <= most:
+            raise SettingUnusable(name, value, least, most)
+
+
+def _check_cache(program: str, kv_type: str, *, flash_attention: bool | None) -> None:
+    known = {"server program": (program, tuple(_KV_TYPES)),
+             f"KV cache type of {program}": (kv_type, _KV_TYPES.get(program, ()))}  # fmt: skip
+    for kind, (name, names) in known.items():
+        if name not in names:
+            raise UnknownName(kind, name, names)
+    if flash_attention is False and KV_TYPES[kv_type][0] > 1:
+        raise FlashAttentionNeeded(kv_type)
 
 
 def _variables(setup: Started, window: int) -> dict[str, str]:
@@ -87,14 +117,14 @@ def _start_ollama(setup: Started, window: int, *, agreed: bool) -> Server:
         raise OllamaMissing
     if not agreed:
         raise NotAgreed(binary, setup.slots, setup.kv_type)
+    if KV_TYPES[setup.kv_type][0] > 1:  # else it would take f16 and not say so
+        setup = dataclasses.replace(setup, flash_attention=True)
     url = f"http://127.0.0.1:{_free_port()}"
     own = {
         "OLLAMA_HOST": url.removeprefix("http://"),
         "OLLAMA_MAX_LOADED_MODELS": "1",
         "OLLAMA_NOPRUNE": "1",  # a second server must not tidy up what the first one is pulling
     }
-    if KV_TYPES[setup.kv_type][0] > 1 and setup.flash_attention is None:
-        own["OLLAMA_FLASH_ATTENTION"] = "1"  # else it would take f16 and not say so
     child = Child([str(_GUARD), binary, "serve"], {**_variables(setup, window), **own})
     child.await_url(lambda _: url if _version(url) else "")
     return Server(
@@ -120,7 +150,7 @@ def _checked(server: Server, name: str | None, window: int) -> Server:
 
 def _check_that_it_fits(server: Server, name: str | None, window: int) -> None:
     """Ask the new server about the model, which loads nothing, and do the arithmetic."""
-    shown = facts(server, name or models(server)[0].name)
+    shown = facts(server, choose(models(server), wanted=name).name)
     setup = server.settings
     if setup is None or shown.size is None:
         return

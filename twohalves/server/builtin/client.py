@@ -6,7 +6,6 @@ import contextlib
 import selectors
 import socket
 import threading
-import types
 from collections.abc import Callable, Iterator
 
 # this one takes no file handle of its own, for there may be hundreds of clients; Windows lacks it
@@ -34,12 +33,7 @@ class Client:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: types.TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._our_end.close()
         self._thread.join()
         self._watcher_end.close()

@@ -204,7 +204,7 @@ DIFFERENCES = (
     Difference(
         where=_ENGINE_PATHS,
         ollama="OLLAMA_HOST and OLLAMA_ORIGINS open it to other machines and pages",
-        here="they are not read: it listens on this machine, and serves pages of this machine alone",
+        here="they are not read: other machines cannot reach it, and other pages are refused",
         why="nobody else has anything to measure here",
         test="test_the_built_in_server_starts_and_stops_clean.py"
         "::test_ollama_host_never_opens_it_wide",
