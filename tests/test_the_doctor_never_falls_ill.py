@@ -15,7 +15,7 @@ import pytest
 from tests.servers.scripted import Answer, Scripted, ollama_routes, unused_port
 from twohalves import doctor
 from twohalves.commands import main
-from twohalves.doctor import asking, model, server
+from twohalves.doctor import asking, model, server, variables
 from twohalves.server import find
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -434,6 +434,18 @@ def test_an_address_that_is_nearly_right_is_corrected(written, meant):
     assert f"TWOHALVES_SERVER={meant.format(port=port)}`" in found.next_step("linux")
 
 
+def test_a_run_that_is_named_must_be_there(tmp_path):
+    """Looked for in the project's own folder of runs."""
+    environ = {"TWOHALVES_RUN": "mine"}
+    here = doctor.Here(project=tmp_path, environ=environ)
+    missing = variables.settings(here).has_run
+    (tmp_path / "data" / "runs" / "mine").mkdir(parents=True)
+    (tmp_path / "data" / "runs" / "mine" / "session.json").touch()
+
+    assert (False, True) == (missing, variables.settings(here).has_run)
+    assert variables.settings(doctor.Here(project=tmp_path, environ={})).has_run
+
+
 def test_an_address_of_yesterday_gives_way_to_who_answers(monkeypatch):
     """Nobody answers where the variable points, and Ollama does at its usual place."""
     old = f"http://127.0.0.1:{unused_port()}"
@@ -463,14 +475,24 @@ def test_the_built_in_model_is_told_before_its_server_is_started():
     assert "unset TWOHALVES_MODEL" in model.judge_model(wrong).next_step("linux")
 
 
-@pytest.mark.parametrize("written", ["ftp://x", "http://[", "a b", "http://h:99999", "::::"])
-def test_an_address_that_nobody_can_read_is_said(written):
+@pytest.mark.parametrize(
+    ("written", "readable"),
+    [
+        ("ftp://x", "http://127.0.0.1:11434"),
+        ("http://[", "http://127.0.0.1:11434"),
+        ("http://h:99999", "http://127.0.0.1:11434"),
+        ("::::", "http://127.0.0.1:11434"),
+        ("buildin", '"builtin"'),
+        ("a b", '"builtin"'),
+    ],
+)
+def test_an_address_that_nobody_can_read_is_said(written, readable):
     """FAIL with a form that can be read."""
     here = doctor.Here(environ={"TWOHALVES_SERVER": written})
     found = server.judge_server(asking.who_answers(here))
 
     assert "fail" == found.status
-    assert "http://127.0.0.1:11434" in found.next_step("windows")
+    assert readable in found.next_step("windows")
 
 
 def test_a_proxy_does_not_reach_loopback(monkeypatch):

@@ -55,7 +55,7 @@ HOSTED = place.HostedFacts(name="", means="", loses_files=False)
 ACCOUNT = place.AccountFacts(is_root=False, behind="", is_container=False)
 OUTSIDE = place.OutsideFacts(kind=None, url=None, has_own=False, is_named=False)
 PROXY = variables.ProxyFacts(named={}, beyond=None, spared=True)
-SETTINGS = variables.SettingsFacts(values={})
+SETTINGS = variables.SettingsFacts(values={}, has_run=True)
 TEXT = text.TextFacts(console="utf-8", files="utf-8", preferred="UTF-8")
 PORT = port.PortFacts(answer="nobody", said="", listener=None)
 SERVER = server.ServerFacts(
@@ -202,7 +202,14 @@ CASES = [
         "gpu.lan is asked through it",
         "NO_PROXY=localhost,127.0.0.1,gpu.lan",
     ),
-    ("proxy", PROXY, {"named": {"ALL_PROXY": "socks5://p:1080"}}, "warn", "socks5", "unset ALL"),
+    (
+        "proxy",
+        PROXY,
+        {"named": {"HTTPS_PROXY": "socks5://p:1080"}},
+        "warn",
+        "socks5",
+        "`unset HTTPS_PROXY https_proxy`",
+    ),
     (
         "settings",
         SETTINGS,
@@ -226,6 +233,14 @@ CASES = [
         "fail",
         "TWOHALVES_RENDERER=pandoc names no renderer",
         "smalldocs",
+    ),
+    (
+        "settings",
+        SETTINGS,
+        {"values": {"TWOHALVES_RUN": "2026-x", "TWOHALVES_X": "1"}, "has_run": False},
+        "fail",
+        "TWOHALVES_RUN=2026-x is not in data/runs",
+        "`unset TWOHALVES_RUN`",
     ),
     ("text", TEXT, {"console": "cp1252"}, "warn", "console cp1252", "LC_ALL=C.UTF-8"),
     ("port", PORT, {"answer": "silent"}, "warn", "does not answer", "ss -ltnp"),
@@ -262,6 +277,14 @@ CASES = [
         "fail",
         "No.",
         "env | grep",
+    ),
+    (
+        "server",
+        SERVER,
+        {"error": "VariableUnusable", "what": "buildin means nothing."},
+        "fail",
+        "means nothing",
+        "TWOHALVES_SERVER=builtin",
     ),
     (
         "server",

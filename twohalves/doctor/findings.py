@@ -53,6 +53,13 @@ def setting(name: str, value: str, then: str = "and give the same command again"
     return unix(shell, windows=f'`$env:{name} = "{value}"` {then}.')
 
 
+def unset(names: str, then: str = " and give the same command again") -> Steps:
+    """Take environment variables away, then go on."""
+    return unix(
+        f"`unset {names}`{then}.", windows=f"`Remove-Item Env:{names.split(maxsplit=1)[0]}`{then}."
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
     """One thing that goes wrong: how it looks, what it means, what to do."""

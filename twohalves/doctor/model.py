@@ -12,6 +12,7 @@ from twohalves.doctor.findings import (
     ok,
     setting,
     unix,
+    unset,
     wait,
     warn,
 )
@@ -44,10 +45,7 @@ NOT_BUILT_IN = Trouble(
     title="A model is named that the built-in server does not have",
     symptoms=("The built-in server has no model", "fetches none"),
     meaning="The built-in server has the one model that it came with.",
-    steps=unix(
-        "`unset TWOHALVES_MODEL` and give the same command again.",
-        windows="`Remove-Item Env:TWOHALVES_MODEL` and give the same command again.",
-    ),
+    steps=unset("TWOHALVES_MODEL"),
 )
 SHORT_WINDOW = Trouble(
     title="The model's window is short",

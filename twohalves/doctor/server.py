@@ -228,6 +228,8 @@ def _nobody(facts: ServerFacts) -> Finding:
         return warn("no Ollama answers, and the built-in server is not installed", NO_ENGINE)
     if facts.likely:
         return fail(facts.what, ADDRESS, url=facts.likely)
+    if facts.error == "VariableUnusable":  # a word that is neither an address nor a known one
+        return fail(facts.what, ADDRESS, url="builtin")
     return fail(facts.what, WRONG.get(facts.error, ADDRESS), host=facts.host)
 
 

@@ -143,6 +143,7 @@ CHECKS: tuple[Check, ...] = (
             variables.LISTENS_EVERYWHERE,
             variables.UNKNOWN_VARIABLE,
             variables.BAD_RENDERER,
+            variables.NO_RUN,
         ),
     ),
     Check(

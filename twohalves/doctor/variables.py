@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from twohalves.doctor.check import Here
-from twohalves.doctor.findings import Finding, Trouble, fail, ok, setting, unix, warn
+from twohalves.doctor.findings import Finding, Trouble, fail, ok, setting, unset, warn
 
 KNOWN = (
     "TWOHALVES_MODEL",
@@ -18,6 +18,7 @@ KNOWN = (
     "TWOHALVES_REQUIRE_QUARTO",
     "TWOHALVES_RUN",
     "TWOHALVES_SERVER",
+    "TWOHALVES_TEST_HOSTED",
 )
 """All that are read."""
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
@@ -48,10 +49,8 @@ SOCKS = Trouble(
     ),
     meaning="Neither the installer nor the client speaks SOCKS as it comes. A server on this "
     "machine is not affected.",
-    steps=unix(
-        "`unset ALL_PROXY all_proxy`, or name one with http:// in HTTPS_PROXY.",
-        windows="`Remove-Item Env:ALL_PROXY`, or name one with http:// in HTTPS_PROXY.",
-    ),
+    steps=unset("{name} {small}", ", or name one with http:// in HTTPS_PROXY"),
+    example={"name": "ALL_PROXY", "small": "all_proxy"},
 )
 LISTENS_EVERYWHERE = Trouble(
     title="OLLAMA_HOST names an address to listen on",
@@ -69,10 +68,7 @@ UNKNOWN_VARIABLE = Trouble(
     title="A variable of this book has a name that nothing reads",
     symptoms=("the setting has no effect",),
     meaning="Names that begin with TWOHALVES_ are this book's; this one is not among them.",
-    steps=unix(
-        "`unset {name}`; meant was perhaps {near}.",
-        windows="`Remove-Item Env:{name}`; meant was perhaps {near}.",
-    ),
+    steps=unset("{name}", "; meant was perhaps {near}"),
     example={"name": "TWOHALVES_MODLE", "near": "TWOHALVES_MODEL"},
 )
 BAD_RENDERER = Trouble(
@@ -80,6 +76,12 @@ BAD_RENDERER = Trouble(
     symptoms=("No program to render the pages was found (looked for",),
     meaning="It may be quarto or smalldocs.",
     steps=setting("TWOHALVES_RENDERER", "smalldocs"),
+)
+NO_RUN = Trouble(
+    title="TWOHALVES_RUN names a run that is not there",
+    symptoms=("There is no run named",),
+    meaning="The pages show the run that TWOHALVES_RUN names; without it your own newest one.",
+    steps=unset("TWOHALVES_RUN"),
 )
 
 
@@ -145,8 +147,9 @@ def judge_proxy(facts: ProxyFacts) -> Finding:
     if not facts.named:
         return ok("none is set")
     said = ", ".join(f"{name}={value}" for name, value in facts.named.items())
-    if any(value.lower().startswith("socks") for value in facts.named.values()):
-        return warn(said, SOCKS)
+    socks = next((n for n, value in facts.named.items() if value.lower().startswith("socks")), "")
+    if socks:
+        return warn(said, SOCKS, name=socks, small=socks.lower())
     if facts.beyond and not facts.spared:
         return warn(
             f"{said}, and {facts.beyond} is asked through it", BEHIND_PROXY, host=facts.beyond
@@ -160,33 +163,42 @@ class SettingsFacts:
 
     values: dict[str, str]
     """Value by name."""
+    has_run: bool
+    """Whether the run that is named is there; True where none is named."""
 
 
 def settings(here: Here) -> SettingsFacts:
     """Read those that begin with OLLAMA_ or TWOHALVES_; a key stays secret."""
+    run = here.environ.get("TWOHALVES_RUN", "")
     return SettingsFacts(
         values={
             name: "(set)" if "KEY" in name or "TOKEN" in name else value
             for name, value in sorted(here.environ.items())
             if name.startswith(("OLLAMA_", "TWOHALVES_"))
-        }
+        },
+        has_run=not run or (here.project / "data" / "runs" / run / "session.json").is_file(),
     )
 
 
 def judge_settings(facts: SettingsFacts) -> Finding:
-    """Names that are read, and an address that can be asked."""
-    said = ", ".join(f"{name}={value}" for name, value in facts.values.items()) or "none is set"
-    for name in facts.values:
-        if name.startswith("TWOHALVES_") and name not in KNOWN:
-            near = difflib.get_close_matches(name, KNOWN, n=1)
-            meant = near[0] if near else " or ".join(KNOWN[:1] + KNOWN[-1:])
-            return warn(f"{name} is not read by anything", UNKNOWN_VARIABLE, name=name, near=meant)
-    renderer = facts.values.get("TWOHALVES_RENDERER", "smalldocs")
+    """Values that mean something, names that are read, and an address that can be asked."""
+    values = facts.values
+    said = ", ".join(f"{name}={value}" for name, value in values.items()) or "none is set"
+    renderer = values.get("TWOHALVES_RENDERER", "smalldocs")
     if not any(name in renderer for name in ("quarto", "smalldocs")):
         return fail(f"TWOHALVES_RENDERER={renderer} names no renderer", BAD_RENDERER)
-    host = facts.values.get("OLLAMA_HOST", "").strip().strip("\"'").rpartition("//")[2]
+    if not facts.has_run:
+        return fail(f"TWOHALVES_RUN={values['TWOHALVES_RUN']} is not in data/runs", NO_RUN)
+    ours = (name for name in values if name.startswith("TWOHALVES_"))
+    unread = next((name for name in ours if name not in KNOWN), None)
+    if unread is not None:
+        near = difflib.get_close_matches(unread, KNOWN, n=1)
+        meant = near[0] if near else "TWOHALVES_SERVER or TWOHALVES_MODEL"
+        said = f"{unread} is not read by anything"
+        return warn(said, UNKNOWN_VARIABLE, name=unread, near=meant)
+    host = values.get("OLLAMA_HOST", "").strip().strip("\"'").rpartition("//")[2]
     if host.startswith(_EVERYWHERE):
         port = host.rpartition(":")[2] if host.count(":") == 1 or "]:" in host else ""
-        values = {"port": port} if port.isdecimal() else {}
-        return warn(f"{said}; a client asks 127.0.0.1 instead", LISTENS_EVERYWHERE, **values)
+        blanks = {"port": port} if port.isdecimal() else {}
+        return warn(f"{said}; a client asks 127.0.0.1 instead", LISTENS_EVERYWHERE, **blanks)
     return ok(said)
