@@ -83,6 +83,9 @@ def test_a_server_of_ours_keeps_prompts_as_it_was_told():
     assert at("b", "builtin", settings=ours).keeps_evicted is False
     roomy = dataclasses.replace(ours, host_cache_mib=512)
     assert at("b", "builtin", settings=roomy).keeps_evicted is True
+    assert at("0.31.0", settings=ours).keeps_evicted is False
+    assert at("0.31.0", settings=roomy).keeps_evicted is True
+    assert at("0.24.0", settings=roomy).keeps_evicted is False  # it has no such cache
 
 
 def test_each_row_says_in_a_sentence_what_it_means():

@@ -157,6 +157,7 @@ _BUILTIN = dataclasses.replace(
     reports_cached=True,
     obeys_truncate=True,
     default_window="4,096",
+    keeps_evicted=None,
 )
 
 
@@ -181,18 +182,19 @@ def meaning(server: Server, model_format: str | None = "gguf") -> Meaning:
         server: who answers.
         model_format: `gguf` or `safetensors`; None = not told, taken for GGUF.
     """
-    if server.kind == "builtin":
-        kept = server.settings.host_cache_mib > 0 if server.settings else None
-        return dataclasses.replace(_BUILTIN, keeps_evicted=kept)
+    meant = _BUILTIN if server.kind == "builtin" else _by_its_version(server)
+    if server.settings is not None and meant.keeps_evicted is not False:
+        meant = dataclasses.replace(meant, keeps_evicted=server.settings.host_cache_mib > 0)
+    return _on_mlx(meant) if model_format == "safetensors" else meant
+
+
+def _by_its_version(server: Server) -> Meaning:
     version = _numbers(server.version) if server.kind == "ollama" else None
     rows = by_version()
     if version is None:
-        meant = _unsure(rows[-1], server)
-    else:
-        meant = [row for row, (since, _) in zip(rows, _CHANGES, strict=True) if since <= version][
-            -1
-        ]
-    return _on_mlx(meant) if model_format == "safetensors" else meant
+        return _unsure(rows[-1], server)
+    since = [row for row, (first, _) in zip(rows, _CHANGES, strict=True) if first <= version]
+    return since[-1]
 
 
 def cut_counts(window: int, cut: Cut | None) -> frozenset[int]:
