@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from twohalves.doctor.check import Here
-from twohalves.doctor.findings import Finding, Steps, Trouble, ok, warn
+from twohalves.doctor.findings import Finding, Steps, Trouble, ok, unix, warn
 
 LONGEST_ON_WINDOWS = 120
 """Letters of the project's path; the longest path below it takes 140 of the 260 allowed."""
@@ -31,9 +31,8 @@ TOO_LONG = Trouble(
     ),
     meaning="Windows allows 260 letters in a path unless long paths are switched on, and the "
     "packages bring deep folders.",
-    steps=Steps(
-        linux="Not a matter of Linux; `pwd | wc -c` counts.",
-        macos="Not a matter of macOS; `pwd | wc -c` counts.",
+    steps=unix(
+        "`pwd | wc -c` counts; only Windows has this limit.",
         windows='`Move-Item "{folder}" C:\\two-halves; cd C:\\two-halves`, and start again there.',
     ),
     example={"folder": "THE_FOLDER"},

@@ -104,11 +104,13 @@ def _counters() -> str:
 
 def _trouble(trouble: Trouble) -> str:
     symptoms = "\n".join(f"- `{symptom}`" for symptom in trouble.symptoms)
-    systems = {"Linux": "linux", "macOS": "macos", "Windows": "windows"}
-    steps = {name: trouble.next_step(system) for name, system in systems.items()}
-    if len(set(steps.values())) == 1:
-        steps = {"On every system": steps["Linux"]}
-    listed = "\n".join(f"- {name}: {step}" for name, step in steps.items())
+    same: dict[str, list[str]] = {}
+    for name in ("Linux", "macOS", "Windows"):
+        same.setdefault(trouble.next_step(name.lower()), []).append(name)
+    listed = "\n".join(
+        f"- {' and '.join(names) if len(same) > 1 else 'On every system'}: {step}"
+        for step, names in same.items()
+    )
     return (
         f"### {trouble.title}\n\nYou see:\n\n{symptoms}\n\n{trouble.meaning}\n\n"
         f"What to do:\n\n{listed}\n"

@@ -18,6 +18,7 @@ from twohalves.doctor.findings import (
 )
 from twohalves.doctor.listening import Listener
 from twohalves.doctor.port import by_whom
+from twohalves.doctor.variables import BEHIND_PROXY
 
 NOT_RUNNING = Trouble(
     title="Ollama does not run",
@@ -66,7 +67,7 @@ ADDRESS = Trouble(
         "404 page not found",
     ),
     meaning="http://HOST without a number means port 80, and Ollama has 11434; its address ends "
-    "before /api and /v1.",
+    "before /api and /v1. A variable that was set another day may name a server that is gone.",
     steps=setting("TWOHALVES_SERVER", "{url}"),
     example={"url": "http://127.0.0.1:11434"},
 )
@@ -87,13 +88,6 @@ NO_HOST = Trouble(
         windows='`Resolve-DnsName {host}` asks for it; `$env:TWOHALVES_SERVER = "builtin"` needs '
         "none.",
     ),
-    example={"host": "HOST"},
-)
-IN_THE_WAY = Trouble(
-    title="The proxy answers, not the server",
-    symptoms=("The proxy answered in place of", "407 Proxy Authentication Required", "Bad Gateway"),
-    meaning="The request to the server went to the proxy that the environment names.",
-    steps=setting("NO_PROXY", "localhost,127.0.0.1,{host}"),
     example={"host": "HOST"},
 )
 SILENT = Trouble(
@@ -174,8 +168,8 @@ WRONG = {
     "ServerUnreachable": NOT_RUNNING,
     "NoServer": NO_ENGINE,
     "HostUnknown": NO_HOST,
-    "ProxyUnreachable": IN_THE_WAY,
-    "ProxyAnswered": IN_THE_WAY,
+    "ProxyUnreachable": BEHIND_PROXY,
+    "ProxyAnswered": BEHIND_PROXY,
     "ServerSilent": SILENT,
     "ServerBusy": SILENT,
 }

@@ -171,7 +171,7 @@ CHECKS: tuple[Check, ...] = (
             server.NO_ENGINE,
             server.ADDRESS,
             server.NO_HOST,
-            server.IN_THE_WAY,
+            variables.BEHIND_PROXY,
             server.VARIABLES,
             server.SILENT,
             server.OTHERS_SERVER,

@@ -29,6 +29,7 @@ BEHIND_PROXY = Trouble(
     title="A proxy stands between here and the server",
     symptoms=(
         "503 Service Unavailable",
+        "Bad Gateway",
         "407 Proxy Authentication Required",
         "The proxy answered in place of",
         "Cannot connect to proxy",
