@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -66,6 +67,18 @@ def _clean_environment(monkeypatch):
     for name in list(os.environ):
         if name.upper().startswith(CHANGES_BEHAVIOR):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_temporary_folder(tmp_path_factory):
+    """A run that measures on this machine meanwhile claims it in the usual one."""
+    own = tmp_path_factory.getbasetemp() / "t"
+    own.mkdir(exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("TMPDIR", "TEMP", "TMP"):
+            patch.setenv(name, str(own))
+        patch.setattr(tempfile, "tempdir", None)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The second run on a server, or in a folder, is refused; no claim outlives a kill."""
+"""The second run on a machine, or in a folder, is refused; no claim outlives a kill."""
 
 import json
 import pathlib
@@ -64,7 +64,9 @@ def test_the_second_run_on_a_server_is_refused_with_who_and_what_next(tmp_path, 
     """The other's process and run are named, and no folder is left behind."""
     other = elsewhere("server", server.url)
 
-    with pytest.raises(RunBusy, match=f"Process {other.pid} measures with the server") as caught:
+    with pytest.raises(
+        RunBusy, match=f"Process {other.pid} measures with a server on this"
+    ) as caught:
         measure(_book(server.url, tmp_path))
 
     assert "into data/runs/theirs" in caught.value.what
@@ -87,21 +89,30 @@ def test_a_finished_run_leaves_no_claim_behind(tmp_path, server):
 
     names = {path.name for path in run.folder.iterdir()}
     assert {"session.json", "timings.csv", "raw.jsonl"} == names
-    assert not list(pathlib.Path(tempfile.gettempdir()).glob(f"twohalves*/*{server.port}*"))
+    assert not list(pathlib.Path(tempfile.gettempdir()).glob("twohalves*/*.claimed"))
 
 
-def test_other_names_of_one_server_are_one_server(elsewhere):
-    """The same port of this machine, however it is written."""
+def test_all_servers_of_this_machine_share_it(elsewhere):
+    """Two built-in servers, or one and an Ollama, have two ports and the same cores."""
     elsewhere("server", "http://127.0.0.1:11439")
 
-    for url in ("http://localhost:11439", "http://[::1]:11439", "http://127.0.0.1:11439"):
-        with pytest.raises(RunBusy):
+    for url in ("http://localhost:11439", "http://[::1]:11439", "http://127.0.0.1:40123"):
+        with pytest.raises(RunBusy, match="a server on this machine"):
             claim_server(url)
-    claim_server("http://127.0.0.1:11438").release()
+    claim_server("http://192.0.2.7:11439").release()
+
+
+def test_another_machine_is_claimed_by_its_address(elsewhere):
+    """The same host and port is one server; another port may be another machine's."""
+    elsewhere("server", "http://192.0.2.7:11434")
+
+    with pytest.raises(RunBusy, match=r"the server at http://192\.0\.2\.7:11434"):
+        claim_server("http://192.0.2.7:11434")
+    claim_server("http://192.0.2.7:11435").release()
 
 
 def test_a_run_is_added_to_by_one_process_only(tmp_path, server, elsewhere):
-    """Two built-in servers have two addresses; the run's folder is claimed by itself."""
+    """Two computers may share a disk; the run's folder is claimed by itself."""
     done = measure(_book(server.url, tmp_path))
     session_file.write(done.folder, done.session | {"status": "unfinished"})
     other = elsewhere("folder", str(done.folder))

@@ -1,4 +1,7 @@
-"""One run at a time on one server, and one process at a time in one run's folder.
+"""One run at a time on one machine or server, and one process at a time in one run's folder.
+
+All servers of this machine share its cores and its memory: two built-in ones, or one and an
+Ollama, slow each other down as two runs on one server do.
 
 A claim is an advisory lock of the operating system on an open file. The system lets it go when
 the process ends, however it ends, so that no claim outlives its holder; a file that stays
@@ -105,15 +108,16 @@ class Claim:
 
 
 def claim_server(url: str) -> Claim:
-    """Claim a server for this user's runs on this machine.
+    """Claim a server for this user's runs; one of this machine stands for all that are on it.
 
     Raises:
-        RunBusy: another run asks it.
+        RunBusy: another run asks it, or another server of this machine.
         CannotKeep: the temporary folder cannot be written to.
     """
     parts = urllib.parse.urlsplit(url)
-    host = "this-machine" if is_loopback(parts.hostname) else parts.hostname
-    name = re.sub(r"[^a-z0-9.]+", "-", f"{host}-{parts.port}{parts.path}".lower())
+    if is_loopback(parts.hostname):
+        return Claim(_own_folder() / "this-machine.claimed", "a server on this machine")
+    name = re.sub(r"[^a-z0-9.]+", "-", f"{parts.hostname}-{parts.port}{parts.path}".lower())
     return Claim(_own_folder() / f"{name.strip('-')}.claimed", f"the server at {url}")
 
 
