@@ -9,7 +9,17 @@ import pytest
 from tests.servers import modelled
 from twohalves.errors import CannotAppend, RunUnreadable
 from twohalves.measure import live, measure
-from twohalves.runs import COLUMNS, Keeper, Timing, load
+from twohalves.runs import (
+    COLUMNS,
+    Keeper,
+    Timing,
+    Whose,
+    latest_number,
+    load,
+    readers_run,
+    unfinished,
+    unreadable,
+)
 from twohalves.runs import session as session_file
 from twohalves.server import find
 
@@ -77,6 +87,23 @@ def test_a_byte_order_mark_is_no_fault(folder, measured):
     assert 99 == load(folder).timings[-1].seq
 
 
+def test_empty_cells_and_lines_of_a_spreadsheet_are_no_fault(folder, measured):
+    """It saves columns and rows that were only touched as commas."""
+    rows = [[*row, "", ""] for row in _rows(folder)]
+    _write(folder, [*rows, [""] * 40, [""] * 40])
+
+    assert measured.timings == load(folder).timings
+    assert () == load(folder).notes
+
+
+def test_a_lock_of_an_office_program_is_no_row(folder, measured):
+    """It lies beside the file while that is open there."""
+    (folder / ".~lock.timings.csv#").write_text(",me,host,29.11.2026;", encoding="utf-8")
+    (folder / "~$timings.csv").write_bytes(b"\0me")
+
+    assert measured.timings == load(folder).timings
+
+
 def test_truth_in_capitals_is_truth(folder, measured):
     """A spreadsheet writes TRUE and FALSE."""
     at = COLUMNS.index("valid")
@@ -107,6 +134,38 @@ def test_columns_in_another_order_are_read_by_name_and_not_added_to(folder, meas
         Keeper(folder)
     assert "Undo the edit" in caught.value.next_step
     assert before == (folder / "timings.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"PK\3\4\0\xff", "it is not UTF-8 text"),
+        (b"my notes", "its first line does not name the columns"),
+        ("\ufeff".encode() + ";".join(COLUMNS).encode() + b"\r\n", "semicolons stand where"),
+        (b"sep=,\n" + ",".join(COLUMNS).encode() + b"\n", "its first line does not name"),
+        (",".join(COLUMNS).encode() + b"\r" + b"," * 36 + b"\r", "line 1 lacks flags"),
+        (",".join(COLUMNS[:-1]).encode() + b"\n", "line 1 lacks flags"),
+    ],
+)
+def test_what_is_no_table_is_not_added_to(folder, content, reason):
+    """Going on with such a run says what is wrong, and sets nothing of the reader's aside."""
+    (folder / "timings.csv").write_bytes(content)
+    names = {path.name for path in folder.iterdir()}
+
+    with pytest.raises(RunUnreadable, match=reason) as caught:
+        Keeper(folder)
+    assert "move the run's folder elsewhere" in caught.value.next_step
+    assert content == (folder / "timings.csv").read_bytes()
+    assert names == {path.name for path in folder.iterdir()}
+
+
+def test_a_last_line_torn_within_a_letter_is_passed_over(folder, measured):
+    """Power failed after the first byte of an umlaut: the rows before it are read."""
+    with (folder / "timings.csv").open("ab") as file:
+        file.write("run,99,ü".encode()[:-1])
+
+    assert measured.timings == load(folder).timings
+    assert "cut short" in load(folder).notes[0]
 
 
 def test_columns_of_a_later_version_are_passed_over_and_said(folder, measured):
@@ -232,6 +291,36 @@ def test_a_newer_schema_is_refused(folder):
     (folder / "session.json").write_text(json.dumps(newer), encoding="utf-8")
 
     assert "schema 2 is newer than 1" in _refusal(folder)
+
+
+def _damaged(session):
+    plan = session["plan"]
+    yield session | {"server": "x"}, "server"
+    yield session | {"machine": {}}, "machine.id, machine.logical_cores"
+    yield session | {"plan": {}}, "plan"
+    yield session | {"plan": [{**plan[0], "role": 1}, {"seq": 2}]}, "plan.block"
+    yield session | {"load_average": None}, "load_average"
+
+
+def test_a_damaged_session_is_refused_and_hides_no_other(folder, measured):
+    """Whatever is missing in it, it is named, and the next run is begun beside it."""
+    runs = folder.parent
+    whole = session_file.read(folder)
+    texts = [(json.dumps(each), lacks) for each, lacks in _damaged(whole)]
+    texts += [(text, "session.json: ") for text in ("", "\0" * 99, json.dumps(whole)[:500], "[]")]
+    whose = Whose(
+        machine_id=whole["machine"]["id"],
+        server_kind="ollama",
+        model_digest=whole["model"]["digest"],
+    )
+    for text, lacks in texts:
+        (folder / "session.json").write_text(text, encoding="utf-8")
+        with pytest.raises(RunUnreadable, match=lacks):
+            load(folder)
+        assert readers_run(whose, "prefill_decode", runs) is None
+        assert unfinished(whose, "prefill_decode", "quick", runs) is None
+        assert 0 == latest_number(runs)
+        assert [folder.name] == [error.args[0] for error in unreadable(runs)]
 
 
 def test_a_run_without_its_raw_records_is_read(folder, measured):

@@ -13,9 +13,10 @@ from twohalves.runs import session as session_file
 SESSION = {
     "schema": 1,
     "experiments": ["prefill_decode"],
-    "machine": {"id": "m"},
+    "load_average": {"before": None},
+    "machine": {"id": "m", "logical_cores": 2},
     "model": {"name": "m", "digest": "d"},
-    "options": {},
+    "options": {"num_ctx": 8192},
     "plan": [],
     "profile": "quick",
     "server": {"kind": "ollama", "version": "0.24.0"},
@@ -139,7 +140,7 @@ def test_facts_that_are_missing_are_named(folder):
     (other / "session.json").write_text('{"schema": 1}', encoding="utf-8")
     (other / "timings.csv").write_text("run_id,seq\n", encoding="utf-8")
 
-    with pytest.raises(RunUnreadable, match="it lacks experiments, machine, model"):
+    with pytest.raises(RunUnreadable, match="it lacks experiments, load_average, machine, model"):
         session_file.read(other)
     assert [error.args[0] for error in unreadable(folder.parent)] == ["broken"]
     whose = Whose(machine_id="m", server_kind="ollama", model_digest="d")

@@ -74,8 +74,8 @@ class RunUnreadable(TwoHalvesError):
         super().__init__(run_id, file, reason)
         self.what = f"The run {run_id} cannot be read: {file}: {_bare(reason)}."
         self.next_step = (
-            "If the file was edited by hand, undo that; else measure anew with "
-            "`python3 -m twohalves measure`. The run's files were left as they are."
+            "Undo what was done to the file; or move the run's folder elsewhere and measure anew "
+            "with `python3 -m twohalves measure`. The run's files were left as they are."
         )
 
 

@@ -46,7 +46,7 @@ def tell(run: Run) -> None:
     """Say on the terminal what a page would say of a run, and which folders hold none."""
     for note in notes(run):
         terminal.note(note)
-    for error in unreadable():
+    for error in unreadable(run.folder.parent):
         terminal.note(f"{error.what} It was left as it is.")
 
 
@@ -64,8 +64,8 @@ class Line:
     """Progress on one line: a bar, what is done, and about how long the rest takes."""
 
     def __init__(self) -> None:
-        self._status = terminal.Status("Measuring")
-        self._outcome = "stopped"
+        self._status: terminal.Status | None = None  # nothing is said before it begins
+        self._outcome = ""
         self._quarter = 0
         self._waiting = False
 
@@ -73,10 +73,12 @@ class Line:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._status.done(self._outcome)
+        if self._status:
+            self._status.done(self._outcome)
 
     def __call__(self, progress: Progress) -> None:
         """Show how far the run is; called between two requests."""
+        self._status = self._status or terminal.Status("Measuring")
         self._outcome = f"{progress.done} of {progress.total} requests"
         self._status.tick(f"{bar(progress.done, progress.total)} {progress}")
         quarter = 4 * progress.done // progress.total

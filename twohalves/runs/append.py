@@ -18,7 +18,7 @@ from typing import Any
 
 from twohalves.errors import CannotAppend, CannotKeep
 from twohalves.runs.schema import COLUMNS, Timing, to_cells
-from twohalves.runs.table import TIMINGS, header_of, whole_row
+from twohalves.runs.table import TIMINGS, header, whole_row
 from twohalves.runs.witness import RAW
 
 
@@ -29,7 +29,8 @@ class Keeper:
         """Open a run's folder for appending; it must exist.
 
         Raises:
-            CannotAppend: `timings.csv` has other columns than these rows.
+            RunUnreadable: `timings.csv` is not the table that it was.
+            CannotAppend: it has other columns than these rows.
             CannotKeep: the folder cannot be written to.
         """
         self._folder = folder
@@ -54,15 +55,17 @@ class Keeper:
         timings = self._folder / TIMINGS
         set_torn_line_aside(self._folder / RAW)
         content = timings.read_bytes() if timings.exists() else b""
-        header = header_of(content)
-        if b"\n" in content and header != list(COLUMNS):
-            raise CannotAppend(self._folder.name, TIMINGS)
-        last = content.rpartition(b"\n")[2].decode("utf-8", errors="replace")
-        if b"\n" in content and last and whole_row(header, last):
-            _append(timings, "\n")  # an editor left the last line end out
+        ours = _csv_line(list(COLUMNS))
+        if not ours.encode("utf-8").startswith(content):  # else it is torn, or has no row yet
+            names = header(self._folder.name, content)
+            if names != list(COLUMNS):
+                raise CannotAppend(self._folder.name, TIMINGS)
+            last = content.rpartition(b"\n")[2].decode("utf-8", errors="replace")
+            if last and whole_row(names, last):
+                _append(timings, "\n")  # an editor left the last line end out
         set_torn_line_aside(timings)
         if not timings.exists() or timings.stat().st_size == 0:
-            _append(timings, _csv_line(list(COLUMNS)))
+            _append(timings, ours)
 
     def _guard(self, act: Callable[..., None], *arguments: object) -> None:
         try:

@@ -15,19 +15,20 @@ Session = dict[str, Any]
 
 FILE = "session.json"
 
-_REQUIRED = {
-    "experiments",
-    "machine",
-    "model",
-    "options",
-    "plan",
-    "profile",
-    "server",
-    "skipped_lengths",
-    "started_at",
-    "status",
+_REQUIRED: dict[str, tuple[type, tuple[str, ...]]] = {
+    "experiments": (list, ()),
+    "load_average": (dict, ("before",)),
+    "machine": (dict, ("id", "logical_cores")),
+    "model": (dict, ("name", "digest")),
+    "options": (dict, ("num_ctx",)),
+    "plan": (list, ("seq", "role", "prompt_tokens", "num_predict", "block")),
+    "profile": (str, ()),
+    "server": (dict, ("kind", "version")),
+    "skipped_lengths": (list, ()),
+    "started_at": (str, ()),
+    "status": (str, ()),
 }
-"""Facts that every run has from its first moment."""
+"""Facts that every run has from its first moment, and what they name: each entry, in a list."""
 
 
 def write(folder: pathlib.Path, session: Session) -> None:
@@ -62,10 +63,22 @@ def read(folder: pathlib.Path) -> Session:
         raise RunUnreadable(folder.name, FILE, str(error)) from error
     if not isinstance(session, dict) or not isinstance(session.get("schema"), int):
         raise RunUnreadable(folder.name, FILE, "it does not name its schema version")
-    missing = sorted(_REQUIRED - session.keys())
-    if missing:
-        raise RunUnreadable(folder.name, FILE, f"it lacks {', '.join(missing)}")
     if session["schema"] > SCHEMA:
         reason = f"schema {session['schema']} is newer than {SCHEMA}, which this version reads"
         raise RunUnreadable(folder.name, FILE, reason)
+    if missing := _missing(session):
+        raise RunUnreadable(folder.name, FILE, f"it lacks {', '.join(missing)}")
     return session
+
+
+def _missing(session: Session) -> list[str]:
+    lacks = set()
+    for fact, (kind, names) in _REQUIRED.items():
+        value = session.get(fact)
+        if not isinstance(value, kind):
+            lacks.add(fact)
+            continue
+        for each in value if isinstance(value, list) else [value]:
+            there = each if isinstance(each, dict) else {}
+            lacks |= {f"{fact}.{name}" for name in names if name not in there}
+    return sorted(lacks)

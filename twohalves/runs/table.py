@@ -48,13 +48,13 @@ def parse(run_id: str, content: bytes) -> Table:
     """
     text = _text(run_id, content)
     whole, _, last = text.rpartition("\n")
-    header = _header(run_id, whole)
-    lines, notes = _lines(run_id, header, whole), []
-    if last and (row := whole_row(header, last)):
+    names = _header(run_id, whole)
+    lines, notes = _lines(run_id, names, whole), []
+    if last and (row := whole_row(names, last)):
         lines.append(Line(number=text.count("\n") + 1, row=row))
     elif last:
         notes.append("The last line of timings.csv is cut short and was passed over.")
-    unknown = [name for name in header if name not in COLUMNS]
+    unknown = [name for name in names if name not in COLUMNS]
     if unknown:
         notes.append(
             f"Columns of timings.csv that this version does not know were passed over: "
@@ -64,16 +64,19 @@ def parse(run_id: str, content: bytes) -> Table:
     return Table(lines=tuple(lines), notes=tuple(notes))
 
 
-def header_of(content: bytes) -> list[str]:
-    """The cells of the first line, for whoever wants to append; none where there is no line."""
-    first = content.partition(b"\n")[0].decode("utf-8-sig", errors="replace")
-    return next(csv.reader([first.rstrip("\r")]), [])
+def header(run_id: str, content: bytes) -> list[str]:
+    """The cells of the first line, for whoever wants to append.
+
+    Raises:
+        RunUnreadable: it names no columns, or not all of ours.
+    """
+    return _header(run_id, _text(run_id, content))
 
 
-def whole_row(header: list[str], line: str) -> Timing | None:
+def whole_row(names: list[str], line: str) -> Timing | None:
     """The row of a last line that lacks only its line end; None where more is missing."""
     try:
-        return _row(header, next(csv.reader([line.rstrip("\r")]), []))
+        return _row(names, next(csv.reader([line.rstrip("\r")]), []))
     except (ValueError, csv.Error):
         return None
 
@@ -82,45 +85,52 @@ def _text(run_id: str, content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")  # some programs put a mark in front
     except UnicodeDecodeError as error:
+        if 0 <= content.rfind(b"\n") < error.start:  # a last line that is torn within a letter
+            return content.decode("utf-8-sig", errors="replace")
         reason = f"it is not UTF-8 text from byte {error.start} on"
         raise RunUnreadable(run_id, TIMINGS, reason) from error
 
 
 def _header(run_id: str, text: str) -> list[str]:
-    header = header_of(text.encode("utf-8"))
-    if "run_id" not in header:
+    first = text.partition("\n")[0].rstrip("\r").split(",")  # no name of ours holds a comma
+    names = [name.strip('"') for name in first]
+    while names and not names[-1]:  # columns that a spreadsheet left empty
+        names.pop()
+    if "run_id" not in names:
         found = [word for mark, word in _SEPARATORS.items() if f"run_id{mark}" in text[:1000]]
         reason = "its first line does not name the columns"
         if found:
             reason = f"line 1: {found[0]} stand where commas should, as a spreadsheet may save it"
         raise RunUnreadable(run_id, TIMINGS, reason)
-    twice = sorted({name for name in header if header.count(name) > 1})
-    missing = [name for name in COLUMNS if name not in header]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    missing = [name for name in COLUMNS if name not in names]
     if twice or missing:
         reason = f"names {', '.join(twice)} twice" if twice else f"lacks {', '.join(missing)}"
         raise RunUnreadable(run_id, TIMINGS, f"line 1 {reason}")
-    return header
+    return names
 
 
-def _lines(run_id: str, header: list[str], text: str) -> list[Line]:
+def _lines(run_id: str, names: list[str], text: str) -> list[Line]:
     reader = csv.reader(io.StringIO(text, newline=""))
     next(reader)
     lines, number = [], reader.line_num + 1
     try:
         for cells in reader:
-            if cells:
-                lines.append(Line(number=number, row=_row(header, cells)))
+            if any(cells):
+                lines.append(Line(number=number, row=_row(names, cells)))
             number = reader.line_num + 1
     except (ValueError, csv.Error) as error:
         raise RunUnreadable(run_id, TIMINGS, f"line {number}: {error}") from error
     return lines
 
 
-def _row(header: list[str], cells: list[str]) -> Timing:
-    if len(cells) != len(header):
-        msg = f"it has {len(cells)} cells where the header has {len(header)}"
+def _row(names: list[str], cells: list[str]) -> Timing:
+    while len(cells) > len(names) and not cells[-1]:
+        cells = cells[:-1]
+    if len(cells) != len(names):
+        msg = f"it has {len(cells)} cells where the header has {len(names)}"
         raise ValueError(msg)
-    return _checked(from_cells(dict(zip(header, cells, strict=True))))
+    return _checked(from_cells(dict(zip(names, cells, strict=True))))
 
 
 def _refuse_repeats(run_id: str, lines: list[Line]) -> None:

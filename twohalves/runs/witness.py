@@ -17,6 +17,8 @@ from twohalves.runs.table import TIMINGS, Line
 
 RAW = "raw.jsonl"
 
+_NAMED = 5  # requests that a note lists
+
 Key = tuple[int, int]
 """Request and attempt."""
 
@@ -84,7 +86,8 @@ def _missing(seen: dict[Key, dict[str, Any]], there: list[Key]) -> list[str]:
 
 
 def _listed(keys: list[Key]) -> str:
-    requests = ", ".join(str(seq) for seq in sorted({seq for seq, _ in keys}))
+    numbers = [str(seq) for seq in sorted({seq for seq, _ in keys})]
+    requests = ", ".join(numbers[:_NAMED]) + (" …" if len(numbers) > _NAMED else "")
     return f"{len(keys)} {'answer' if len(keys) == 1 else 'answers'} (request {requests})"
 
 
