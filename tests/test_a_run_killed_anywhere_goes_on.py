@@ -14,8 +14,12 @@ import pytest
 
 from tests.servers import scripted
 from tests.servers.process import Loading
-from twohalves.runs import listed, load
+from twohalves.measure import live, measure
+from twohalves.measure.book import kept_run
+from twohalves.runs import listed, load, unreadable
+from twohalves.runs import session as session_file
 from twohalves.runs.witness import records
+from twohalves.server import find
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no kill -9")
 
@@ -99,6 +103,39 @@ def _orders(chance, whole, life_s):
     orders += [{"after": chance.uniform(0.001, life_s)} for _ in range(BY_TIMER)]
     chance.shuffle(orders)
     return orders
+
+
+def test_a_kill_after_the_very_first_answer_is_gone_on_from_and_noted(tmp_path):
+    """The record was on disk and its row was not: no row, and still a run that was stopped."""
+    with scripted.Scripted(Loading().routes()) as server:
+        book = live(find(environ={"TWOHALVES_SERVER": server.url}), None, tmp_path)
+        whole = measure(book)
+        for file, lines in (("timings.csv", 1), ("raw.jsonl", 1)):
+            text = (whole.folder / file).read_text(encoding="utf-8")
+            first = "".join(text.splitlines(keepends=True)[:lines])
+            (whole.folder / file).write_text(first, encoding="utf-8", newline="")
+        session_file.write(whole.folder, whole.session | {"status": "unfinished"})
+        run = measure(book)
+
+    assert ["resumed"] == [each["kind"] for each in run.session["noticed"]]
+    assert (1, 2) == (run.timings[0].seq, run.timings[0].attempt)
+    assert "lacks 1 answer (request 1)" in run.notes[0]
+    _is_the_plan(run)
+
+
+def test_a_folder_without_its_facts_troubles_nobody(tmp_path):
+    """Killed before the first session.json was in its place: half a file, and no run."""
+    left = tmp_path / "2026-11-29-1000-quick-m"
+    left.mkdir()
+    (left / "session.json.4711.new").write_text('{"schema": 1, "exp', encoding="utf-8")
+    with scripted.Scripted(Loading().routes()) as server:
+        book = live(find(environ={"TWOHALVES_SERVER": server.url}), None, tmp_path)
+        run = measure(book)
+
+        assert (run.id,) == listed(tmp_path)
+        assert () == unreadable(tmp_path)
+        assert run.id == kept_run(book).id
+    assert 1 == run.session["number"]
 
 
 def test_thirty_kills_lose_at_most_the_request_in_flight(tmp_path):

@@ -97,6 +97,7 @@ def test_a_server_that_dies_in_an_answer_and_returns_costs_that_answer(tmp_path,
     assert "broke off" in json.loads(kept[at])["record"]["error"]
     waiting = next(each for each in told if each.waiting)
     assert "waiting for the server to come back (0 of 120 s)" in str(waiting)
+    assert {22} == {each.total for each in told if each.seconds_left != 0}
     said = " ".join(notes(run))
     assert "The server went away and came back once while it was measured." in said
     assert "1 answer was invalid and left out: no_answer (1: the answer did not come" in said

@@ -1,4 +1,4 @@
-"""A machine that slept costs the request in flight; a clock that was set costs nothing."""
+"""Whoever sleeps or stands still costs the request in flight; a clock that was set, nothing."""
 
 import dataclasses
 
@@ -9,6 +9,7 @@ from tests.servers.process import Loading
 from twohalves.measure import clocks, live, measure
 from twohalves.measure.clocks import Gap, Reading
 from twohalves.measure.notes import notes
+from twohalves.measure.transport import RecordingTransport
 from twohalves.runs import Whose, listed, readers_run, unfinished
 from twohalves.runs import session as session_file
 from twohalves.server import find
@@ -63,6 +64,26 @@ def test_a_request_in_which_the_machine_slept_is_asked_again(tmp_path, model, cl
     assert ("slept", 1) == (bad.flags, bad.attempt)
     assert [2] == [row.attempt for row in run.timings if row.seq == bad.seq and row.valid]
     assert "invalid and left out: slept (1: the machine slept meanwhile)" in " ".join(notes(run))
+
+
+def test_a_request_in_which_this_program_stood_still_is_asked_again(tmp_path, model):
+    """The server was done in 0.3 s and the answer came after 20: its time to the end is wrong."""
+    usual = RecordingTransport.handle_request
+
+    def held_up(transport, request):
+        answer = usual(transport, request)
+        if model.answered == 9:
+            transport.newest().sent_ns -= 20_000_000_000
+        return answer
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RecordingTransport, "handle_request", held_up)
+        run = _measure(model, tmp_path)
+
+    [bad] = [row for row in run.timings if not row.valid]
+    assert ("stalled", 1) == (bad.flags, bad.attempt)
+    assert [2] == [row.attempt for row in run.timings if row.seq == bad.seq and row.valid]
+    assert "stalled (1: this program or the way to the server stood" in " ".join(notes(run))
 
 
 def test_sleep_between_two_requests_costs_a_warm_up(tmp_path, model, clock):

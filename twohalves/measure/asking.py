@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from twohalves.errors import AnotherAnswers
 from twohalves.measure import clocks
@@ -13,12 +13,18 @@ from twohalves.measure.ask import Answered, ask, digest
 from twohalves.measure.connection import Connection
 from twohalves.measure.plan import Planned
 from twohalves.measure.profiles import EXPERIMENT
+from twohalves.measure.progress import seconds_for
 from twohalves.measure.prompts import Calibration, calibrate, fresh, plausible
 from twohalves.runs import Keeper, Timing, load
 from twohalves.runs.session import Session
-from twohalves.runs.validity import Expected, flags, is_valid, rest
+from twohalves.runs.validity import Expected, flags, is_valid, outside, rest
 from twohalves.runs.witness import records
 from twohalves.stats import summarize
+
+PATIENCE = 20
+"""An answer may be silent for so many times as long as it should take as a whole ..."""
+SHORTEST_PATIENCE_S = 120.0
+"""... and at least so many seconds: another program may make the server load the model anew."""
 
 
 class Asker:
@@ -42,6 +48,8 @@ class Asker:
         self._attempts: dict[int, int] = {}
         for seq, attempt in [*kept, *records(folder)]:  # a kill may have come between the files
             self._attempts[seq] = max(attempt, self._attempts.get(seq, 0))
+        self.goes_on = bool(self._attempts)
+        """Whether an earlier session of this run had an answer."""
         self._points: list[tuple[int, int]] = []
         self._nonce = ""
 
@@ -62,13 +70,11 @@ class Asker:
         self._nonce = prompt.nonce
         planned = self._planned(request, line, prompt.nonce)
         before = clocks.read()
+        line.transport.silence_s = patience(request, self.rows)
         answered = ask(line, planned, prompt.text, self.began_ns)
         self.at = clocks.read()
-        slept = ["slept"] if clocks.between(before, self.at).slept_s else []
         other = self._other_model(line)
-        refused = "refused" in answered.noticed  # then there is no answer to judge
-        judged = () if refused else flags(answered.row, self._expected(request))
-        found = (*judged, *answered.noticed, *slept)
+        found = self._found(answered, request, clocks.between(before, self.at).slept_s)
         answered = _flagged(answered, (*found, "other_model") if other else found)
         self._attempts[request.seq] = answered.row.attempt
         self._keeper.keep(answered.row, answered.record)
@@ -107,6 +113,13 @@ class Asker:
             (each.digest for each in loaded if begun and each.digest not in {begun, None}), None
         )
 
+    def _found(self, answered: Answered, request: Planned, slept_s: float) -> tuple[str, ...]:
+        refused = "refused" in answered.noticed  # then there is no answer to judge
+        judged = () if refused else flags(answered.row, self._expected(request))
+        if slept_s:  # which explains why this program stood still
+            judged = (*(flag for flag in judged if flag != "stalled"), "slept")
+        return (*judged, *answered.noticed)
+
     def _expected(self, request: Planned) -> Expected:
         measured = [row for row in self.rows if row.valid and row.role != "warmup"]
         loads = _known(row.load_duration for row in measured)
@@ -120,8 +133,18 @@ class Asker:
             cut=self._session.get("counters", {}).get("cut"),
             usual_load_ns=_median(loads),
             usual_rest_ns=_median(_known(map(rest, measured))),
+            usual_outside_ns=_median(_known(map(outside, measured))),
             warming=request.role == "warmup",
         )
+
+
+def patience(request: Planned, rows: Sequence[Timing]) -> float | None:
+    """Seconds of silence after which an answer is given up; None while nobody can tell.
+
+    A warm-up may load the model, which no row tells the time of.
+    """
+    expected_s = None if request.role == "warmup" else seconds_for([request], rows)
+    return None if expected_s is None else max(SHORTEST_PATIENCE_S, PATIENCE * expected_s)
 
 
 def _flagged(answered: Answered, found: tuple[str, ...]) -> Answered:

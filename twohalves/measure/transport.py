@@ -83,10 +83,13 @@ class RecordingTransport(httpx.BaseTransport):
         self._extra = extra or {}
         self._clock = clock
         self._newest = Exchange(sent_ns=0)
+        self.silence_s: float | None = None
+        """Seconds that an answer may be silent, if that is less than the client allows."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request and wrap its answer's stream."""
         request = self._with_extra(request)
+        self._limit(request.extensions.get("timeout", {}))
         exchange = Exchange(sent_ns=self._clock())
         self._newest = exchange
         response = self._inner.handle_request(request)
@@ -105,6 +108,10 @@ class RecordingTransport(httpx.BaseTransport):
     def close(self) -> None:
         """Close the transport underneath."""
         self._inner.close()
+
+    def _limit(self, timeout: dict[str, float | None]) -> None:
+        if self.silence_s is not None:
+            timeout["read"] = min(self.silence_s, timeout.get("read") or self.silence_s)
 
     def _with_extra(self, request: httpx.Request) -> httpx.Request:
         content = request.read()

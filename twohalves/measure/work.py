@@ -118,18 +118,20 @@ class _Work:
         self._line.close()
 
     def carry_out(self) -> None:
-        if self._asker.rows:
+        if self._asker.goes_on:
             self._notice("resumed")
         waiting = [request for request in self.requests if request.seq not in self.answered]
         while waiting:
             elapsed_s = (time.perf_counter_ns() - self._asker.began_ns) / 1e9 - self._lost_s
             waiting = affordable(waiting, self._asker.rows, self._profile.budget_s, elapsed_s)
             self._tell(waiting)
-            self._answer(waiting.pop(0), waiting)
+            self._answer(waiting)
+            del waiting[0]
         self._finish()
 
-    def _answer(self, request: Planned, waiting: Sequence[Planned]) -> None:
-        """Ask until the answer is valid, at most a few times, and keep every attempt."""
+    def _answer(self, waiting: Sequence[Planned]) -> None:
+        """Ask the next one until it is valid, at most a few times, and keep every attempt."""
+        request = waiting[0]
         tried: list[Timing] = []
         reason = ""
         while len(tried) < ATTEMPTS and not (tried and "refused" in tried[-1].flags):
@@ -255,7 +257,7 @@ class _Work:
         self.report(
             Progress(
                 done=len(self.answered),
-                total=len(self.answered) + len(waiting),
+                total=len(self.answered | {request.seq for request in waiting}),
                 seconds_left=seconds_for(waiting, self._asker.rows),
                 waiting=why,
             )

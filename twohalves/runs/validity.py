@@ -24,6 +24,7 @@ INVALID = {
     "reloaded": "the model was loaded anew",
     "cached_prefix": "part of the prompt came from a cache",
     "slept": "the machine slept meanwhile",
+    "stalled": "this program or the way to the server stood still meanwhile",
     "other_model": "another model answered under the same name",
 }
 """Flags that rule a row out, with their meaning."""
@@ -38,6 +39,8 @@ _RELOAD_FLOOR_NS = 500_000_000
 _RELOAD_FACTOR = 5
 _WAIT_FLOOR_NS = 500_000_000
 _WAIT_FACTOR = 5
+_STALL_FLOOR_NS = 2_000_000_000
+_STALL_FACTOR = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +57,8 @@ class Expected:
     """Median load_duration of the run so far; None at its beginning."""
     usual_rest_ns: int | None = None
     """Median of what `rest` gives in the run so far; None at its beginning."""
+    usual_outside_ns: int | None = None
+    """Median of what `outside` gives in the run so far; None at its beginning."""
     cut: Cut | None = None
     """Where this server cuts a prompt that is too long; None = not known."""
     warming: bool = False
@@ -76,6 +81,9 @@ def flags(row: Timing, expected: Expected) -> tuple[str, ...]:
         "off_length": off and not truncated,
         "reloaded": loaded and not expected.warming,
         "cached_prefix": row.variant == "cold" and cached > _SHARED_HEAD,
+        "stalled": _unusual(
+            outside(row), expected.usual_outside_ns, _STALL_FLOOR_NS, _STALL_FACTOR
+        ),
         "waited": _unusual(left, expected.usual_rest_ns, _WAIT_FLOOR_NS, _WAIT_FACTOR),
     }
     return tuple(flag for flag, applies in found.items() if applies)
@@ -91,6 +99,17 @@ def rest(row: Timing) -> int | None:
     if row.total_duration is None or None in parts:
         return None
     return row.total_duration - sum(part for part in parts if part is not None)
+
+
+def outside(row: Timing) -> int | None:
+    """Nanoseconds between sending and end of which the server knows nothing.
+
+    Its own counters do not contain them; the client's clocks do, and with them the time to
+    the first token.
+    """
+    if row.total_duration is None or row.done_ns is None or row.sent_ns is None:
+        return None
+    return row.done_ns - row.sent_ns - row.total_duration
 
 
 def is_valid(found: tuple[str, ...]) -> bool:
