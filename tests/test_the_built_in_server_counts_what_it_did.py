@@ -84,6 +84,20 @@ def test_a_stream_is_one_record_a_token(builtin_server):
     assert stamps == sorted(stamps)
 
 
+def test_a_stream_without_a_word_is_a_stream(builtin_server):
+    """The stop text comes first: one last record, in the form of a stream all the same."""
+    said = ask(builtin_server, "The sky is", num_predict=1)["response"]
+    options = {"temperature": 0, "num_ctx": 2048, "num_predict": 4, "stop": [said]}
+    body = {"model": MODEL, "prompt": "The sky is", "raw": True, "options": options}
+    answer = httpx.post(
+        f"{builtin_server.url}/api/generate", json=body, timeout=300, trust_env=False
+    )
+
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert (answer.json()["response"], answer.json()["done"]) == ("", True)
+    assert answer.json()["eval_count"] >= 1
+
+
 def test_one_token_has_no_duration(builtin_server):
     """It comes with the prompt: the field is left out, never zero."""
     assert "eval_duration" not in ask(builtin_server, "The sky is", num_predict=1)

@@ -138,7 +138,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             contextlib.closing(self.server.answerer.answer(asked, arrived_ns, client)) as records,
         ):
             first = next(records)
-            if first["done"] or not asked.stream or "_debug_info" in first:
+            if not asked.stream or asked.is_empty or asked.render_only:
                 self._reply(first)
                 return
             self._begin_stream(first)
