@@ -37,6 +37,27 @@ def test_a_console_shows_what_it_can(encoding, expected):
     assert f"* {expected}" == answer.stderr.decode(encoding).rstrip()
 
 
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_where_nobody_reads_any_more_the_work_goes_on(tmp_path, stream):
+    """As behind `head`: no traceback, and what is measured is not lost with the window."""
+    verb = "say" if stream == "stdout" else "step"
+    program = (
+        "import pathlib; from twohalves import terminal as t; t.prepare(); "
+        f"[t.{verb}('x') for _ in range(9)]; pathlib.Path({str(tmp_path / 'end')!r}).touch()"
+    )
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writing}
+        answer = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, check=True, **pipes)
+    finally:
+        os.close(writing)
+
+    assert (tmp_path / "end").exists()
+    assert not answer.stdout
+    assert not answer.stderr
+
+
 def test_a_log_gets_one_line_at_the_start_and_one_at_the_end(capsys):
     """Where nobody watches, a status line is not rewritten."""
     status = terminal.Status("Working")

@@ -8,16 +8,22 @@ Standard library only.
 from __future__ import annotations
 
 import codecs
+import errno
 import io
+import os
 import shutil
 import sys
 import time
 import unicodedata
+from typing import TextIO
 
+_GONE = (errno.EPIPE, errno.EINVAL, errno.EIO)
+"""A pipe that nobody reads, on Windows too, and a window that was closed."""
 READABLE = {
     "µ": "u",
     "μ": "u",
     "×": "x",
+    "ß": "ss",
     "≤": "<=",
     "≥": ">=",
     "≈": "~",
@@ -75,26 +81,33 @@ def prepare() -> None:
 
 def say(text: str) -> None:
     """Print a result to stdout."""
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    _write(sys.stdout, f"{text}\n")
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """Write at once; where nobody reads any more, as behind `head`, go on in silence."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError as error:
+        if error.errno not in _GONE:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def step(text: str) -> None:
     """Say on stderr what is being done."""
-    sys.stderr.write(f"* {text}\n")
-    sys.stderr.flush()
+    _write(sys.stderr, f"* {text}\n")
 
 
 def note(text: str) -> None:
     """Say on stderr what a reader may want to know but need not act on."""
-    sys.stderr.write(f"  {text}\n")
-    sys.stderr.flush()
+    _write(sys.stderr, f"  {text}\n")
 
 
 def fail(text: str) -> None:
     """Say on stderr what went wrong."""
-    sys.stderr.write(f"ERROR {text}\n")
-    sys.stderr.flush()
+    _write(sys.stderr, f"ERROR {text}\n")
 
 
 class Status:
@@ -127,12 +140,8 @@ class Status:
         last = f"* {self._words}: {outcome} ({self.elapsed_s:.0f} s)"
         if self.live:
             self._rewrite(last)
-            sys.stderr.write("\n")
-        else:
-            sys.stderr.write(f"{last}\n")
-        sys.stderr.flush()
+        _write(sys.stderr, "\n" if self.live else f"{last}\n")
 
     def _rewrite(self, line: str) -> None:
         width = shutil.get_terminal_size().columns - 1
-        sys.stderr.write(f"\r{line[:width]:<{width}}")
-        sys.stderr.flush()
+        _write(sys.stderr, f"\r{line[:width]:<{width}}")
