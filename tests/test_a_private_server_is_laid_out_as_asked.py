@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import stat
+import subprocess
 import sys
 
 import httpx
@@ -12,7 +13,7 @@ import pytest
 
 from tests.servers.scripted import until
 from twohalves import errors
-from twohalves.server import Started, start
+from twohalves.server import Started, private, start
 
 MODEL = "smollm2:135m"
 PROSE = "It was a quiet morning in the harbor, and nobody had seen the boat. " * 6
@@ -202,3 +203,28 @@ http.server.HTTPServer((host, int(port)), Handler).serve_forever()
         monkeypatch.setenv("PATH", str(tmp_path))
         with pytest.raises(errors.OllamaMissing, match="ollama"):
             start(program="ollama", model="llama3.2:1b", agreed=True)
+
+    @pytest.mark.parametrize("command", ["sleep 600 & wait", "sleep 600 & exit 3"])
+    def test_what_it_has_started_ends_with_it(self, tmp_path, command):
+        """When it is ended and when it crashes, and also if its log cannot be removed."""
+        guard = [sys.executable, str(pathlib.Path(private.__file__).with_name("guard.py"))]
+        script = f"echo $$; {command}"
+        with subprocess.Popen(
+            [*guard, "sh", "-c", script, "--log", str(tmp_path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="ascii",
+        ) as process:
+            group = int(process.stdout.readline())
+            process.stdin.close()
+            process.wait(20)
+
+        assert until(lambda: not _is_there(group))
+
+
+def _is_there(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

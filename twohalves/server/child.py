@@ -102,7 +102,8 @@ class Child:
                 break
             except subprocess.TimeoutExpired:
                 continue
-        self.log.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # Windows keeps what is still open
+            self.log.unlink(missing_ok=True)
 
     def lines(self) -> list[str]:
         """What it has printed, without a line that may still be on its way."""

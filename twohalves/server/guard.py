@@ -6,6 +6,7 @@ would keep its port and its memory for ever.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -22,11 +23,14 @@ def main(arguments: list[str]) -> int:
     def end_with_input() -> None:
         while os.read(0, 4096):
             pass
-        pathlib.Path(log).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # Windows keeps what is still open
+            pathlib.Path(log).unlink(missing_ok=True)
         _end(program)
 
     threading.Thread(target=end_with_input, daemon=True).start()
-    return program.wait()
+    code = program.wait()
+    _end(program)  # what it has started goes too, also if it crashed
+    return code
 
 
 def _end(program: subprocess.Popen[bytes]) -> None:
