@@ -232,6 +232,19 @@ def test_a_child_that_does_not_come_up_shows_its_last_lines(tmp_path):
         starting.start_builtin(os.environ, path)
 
 
+def test_an_interrupt_while_it_comes_up_leaves_nothing_behind():
+    """Neither the process nor its log."""
+    child = starting.Child(["-c", "import sys; sys.stdin.read()"], os.environ)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        child.await_url(interrupt)
+    assert child.process.poll() == 0
+    assert not child.log.exists()
+
+
 def test_a_variable_that_means_nothing_starts_nothing(monkeypatch):
     """Named before a process is made."""
     monkeypatch.setattr(starting, "_shared", [])

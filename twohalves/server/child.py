@@ -76,17 +76,16 @@ class Child:
             BuiltinFailed: it ended, or took too long; with the last lines of its log.
         """
         end = time.monotonic() + _START_S
-        while time.monotonic() < end:
-            was_alive = self.is_alive
-            url = look(self)
-            if url:
-                return url
-            if not was_alive:
-                break
-            time.sleep(0.05)
-        last_lines = "\n".join(self.lines()[-_LAST_LINES:]) or "(it said nothing)"
-        self.stop()
-        raise BuiltinFailed(last_lines)
+        was_alive = True
+        with contextlib.ExitStack() as otherwise:
+            otherwise.callback(self.stop)  # also if the reader interrupts
+            while was_alive and time.monotonic() < end:
+                was_alive = self.is_alive
+                if url := look(self):
+                    otherwise.pop_all()
+                    return url
+                time.sleep(0.05)
+            raise BuiltinFailed("\n".join(self.lines()[-_LAST_LINES:]) or "(it said nothing)")
 
     def stop(self) -> None:
         """End it: politely, then firmly. Once it has ended, this does nothing."""
