@@ -1,4 +1,4 @@
-"""`measure` in a console that knows ASCII only, into a folder with letters beyond it."""
+"""`measure` in a console that knows ASCII only, its folders named with letters beyond it."""
 
 import os
 
@@ -23,7 +23,10 @@ class Named(modelled.Modelled):
 def test_a_run_is_measured_and_kept_in_utf8(tmp_path, encoding):
     """No traceback, readable words on the terminal, and the model's own name in the files."""
     out = tmp_path / "Žofie Übung #1 (測)"
+    temporary = tmp_path / "Temp Übung (測)"
+    temporary.mkdir()
     variables = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": encoding}
+    variables |= {name: str(temporary) for name in ("TMPDIR", "TEMP", "TMP")}
     with scripted.Scripted(Named().routes()) as server:
         words = ("measure", "--out", str(out), "--host", server.url)
         told = verb.give(*words, variables=variables)

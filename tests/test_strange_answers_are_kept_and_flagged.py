@@ -1,15 +1,19 @@
 """What servers really answer beside the usual: kept, flagged with the reason, and gone on from."""
 
 import json
+import os
+import signal
+import threading
 import time
 
 import httpx
 import pytest
 
+from tests import verb
 from tests.servers import scripted
 from tests.servers.process import Loading
 from twohalves.errors import NoValidAnswer, ServerSilent
-from twohalves.measure import connection, live, measure, patience
+from twohalves.measure import asking, connection, live, measure, patience
 from twohalves.measure.notes import notes
 from twohalves.runs import derive, listed, load
 from twohalves.runs.frame import frame
@@ -149,6 +153,47 @@ def test_a_server_that_takes_a_question_and_never_answers_is_not_waited_for(
     [name] = listed(tmp_path)
     lost = [row for row in load(tmp_path / name).timings if not row.valid]
     assert ["no_answer"] * 3 == [row.flags for row in lost]
+
+
+def test_a_silence_is_borne_for_as_long_as_the_machine_may_need(model, tmp_path, monkeypatch):
+    """With rates of 2,000 and 190 tokens a second ten minutes would be absurd: a moment is cut."""
+    monkeypatch.setattr(asking, "SHORTEST_PATIENCE_S", 0.3)
+    monkeypatch.setattr(asking, "PATIENCE", 1)
+    usual = model.generate
+
+    def once_silent(asked):
+        answer = usual(asked)
+        return scripted.Answer(delay_s=30) if model.answered == 9 else answer
+
+    model.server.routes["/api/generate"] = once_silent
+    began = time.monotonic()
+    run = measure(_book(model, tmp_path))
+
+    assert time.monotonic() - began < 30
+    [lost] = [row for row in run.timings if not row.valid]
+    assert ("no_answer", 9) == (lost.flags, run.timings.index(lost) + 1)
+    assert run.session["status"] == "complete"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signal")
+@pytest.mark.parametrize("path", ["/api/tags", "/api/show", "/api/generate"])
+def test_ctrl_c_ends_any_wait_at_once(model, tmp_path, path):
+    """The server took the question and is silent: the verb ends with its own code and words."""
+    asked = threading.Event()
+
+    def silent(_):
+        asked.set()
+        return scripted.Answer(delay_s=60)
+
+    model.server.routes[path] = silent
+    command = verb.begin("measure", "--out", str(tmp_path), "--host", model.url)
+    assert asked.wait(60)
+    command.send_signal(signal.SIGINT)
+    said = command.communicate(timeout=30)[1].decode()
+
+    assert 130 == command.returncode, said
+    assert "Traceback" not in said
+    assert "kept" in said
 
 
 def test_a_second_process_that_still_answers_warm_is_seen(model, tmp_path):

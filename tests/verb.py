@@ -32,11 +32,18 @@ def give(*words, variables=None, before=None):
         variables: beside those of this process.
         before: called in the new process before anything else; POSIX only.
     """
-    return subprocess.run(
+    command = begin(*words, variables=variables, before=before)
+    said, errors = command.communicate()
+    return subprocess.CompletedProcess(words, command.returncode, said, errors)
+
+
+def begin(*words, variables=None, before=None):
+    """Begin it like `give`, and go on; its output is read with `communicate`."""
+    return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *words],
         cwd=PROJECT,
         env=os.environ | {"TESTED_PROGRAM": PROGRAM} | (variables or {}),
-        preexec_fn=before,  # nothing runs beside it in the child
-        capture_output=True,
-        check=False,
+        preexec_fn=before,  # noqa: PLW1509  # nothing runs beside it in the child
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )

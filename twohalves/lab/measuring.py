@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import ipywidgets as widgets
 from IPython.display import Markdown, display
 
@@ -24,9 +26,8 @@ def prefill_decode(book: Book, *, profile: str = "quick", again: bool = False) -
     Raises:
         TwoHalvesError: it cannot be measured; what was measured so far is kept.
     """
-    bar = _Bar()
-    run = measure.prefill_decode(book, profile_name=profile, again=again, report=bar.show)
-    bar.close()
+    with contextlib.closing(_Bar()) as bar:
+        run = measure.prefill_decode(book, profile_name=profile, again=again, report=bar.show)
     replayed = "replayed" if book.replayed else "yours"
     display(Markdown(f"> **Rows** — run {run.id} ({replayed}): {run_line(run.session)}."))
     for note in notes(run):
