@@ -13,7 +13,7 @@ from tests import verb
 from tests.servers import scripted
 from tests.servers.process import Loading
 from twohalves.errors import NoValidAnswer, ServerSilent
-from twohalves.measure import asking, connection, live, measure, patience
+from twohalves.measure import attempts, connection, live, measure, patience
 from twohalves.measure.notes import notes
 from twohalves.runs import derive, listed, load
 from twohalves.runs.frame import frame
@@ -157,8 +157,8 @@ def test_a_server_that_takes_a_question_and_never_answers_is_not_waited_for(
 
 def test_a_silence_is_borne_for_as_long_as_the_machine_may_need(model, tmp_path, monkeypatch):
     """With rates of 2,000 and 190 tokens a second ten minutes would be absurd: a moment is cut."""
-    monkeypatch.setattr(asking, "SHORTEST_PATIENCE_S", 0.3)
-    monkeypatch.setattr(asking, "PATIENCE", 1)
+    monkeypatch.setattr(attempts, "SHORTEST_PATIENCE_S", 0.3)
+    monkeypatch.setattr(attempts, "PATIENCE", 1)
     usual = model.generate
 
     def once_silent(asked):

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import httpx
 
 from twohalves.errors import CannotResume
+from twohalves.measure.begin import begin, new_folder
 from twohalves.measure.profiles import EXPERIMENT, profile
 from twohalves.measure.progress import Report, silent
 from twohalves.measure.replay import RECORD_VARIABLE, ReplayTransport
-from twohalves.measure.session import begin, new_folder
 from twohalves.measure.work import carry_out, same_server
 from twohalves.places import RUNS
 from twohalves.runs import (

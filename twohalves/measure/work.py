@@ -8,7 +8,6 @@ which is asked again with new text; what was noticed stands in session.json.
 from __future__ import annotations
 
 import contextlib
-import datetime
 import pathlib
 import time
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ from typing import Any
 
 from twohalves.errors import (
     AnotherAnswers,
-    CannotKeep,
     Interrupted,
     NoValidAnswer,
     ServerShared,
@@ -25,7 +23,7 @@ from twohalves.errors import (
 )
 from twohalves.measure import clocks
 from twohalves.measure import plan as planning
-from twohalves.measure.asking import Asker
+from twohalves.measure.attempts import Asker
 from twohalves.measure.budget import affordable
 from twohalves.measure.connection import Connection
 from twohalves.measure.patience import RETURN_S, await_return
@@ -244,14 +242,10 @@ class _Work:
 
     def _notice(self, kind: str, **facts: object) -> None:
         """Put on record what happened, at once."""
-        self.session.setdefault("noticed", []).append({"kind": kind, "at": now(), **facts})
-        self._write_session()
-
-    def _write_session(self) -> None:
-        try:
-            session_file.write(self._folder, self.session)
-        except OSError as error:
-            raise CannotKeep(str(self._folder), error.strerror or str(error)) from error
+        self.session.setdefault("noticed", []).append(
+            {"kind": kind, "at": session_file.now(), **facts}
+        )
+        session_file.write(self._folder, self.session)
 
     def _tell(self, waiting: Sequence[Planned], why: str = "") -> None:
         self.report(
@@ -271,16 +265,11 @@ class _Work:
         line = self._asker.calibration
         self.session |= {
             "status": "complete",
-            "ended_at": now(),
+            "ended_at": session_file.now(),
             "blocks": {"planned": len(asked), "measured": len(measured)},
             "no_time_for": sorted(planned - {int(r.condition) for r in rows}),
             "calibration": {"fixed": line.fixed, "per_unit": line.per_unit},
         }
         self.session["load_average"]["after"] = machine.load_average()
-        self._write_session()
+        session_file.write(self._folder, self.session)
         self.report(Progress(done=len(self.answered), total=len(self.answered), seconds_left=0))
-
-
-def now() -> str:
-    """The wall clock, for people to read."""
-    return datetime.datetime.now().astimezone().isoformat(timespec="seconds")

@@ -11,7 +11,6 @@ behind after a kill claims nothing. What stands in it only tells others whom to 
 from __future__ import annotations
 
 import contextlib
-import datetime
 import json
 import os
 import pathlib
@@ -23,6 +22,7 @@ import urllib.parse
 from typing import Any
 
 from twohalves.errors import CannotKeep, RunBusy
+from twohalves.runs.session import now
 from twohalves.server.loopback import is_loopback
 
 if sys.platform == "win32":
@@ -65,8 +65,7 @@ class Claim:
 
     def tell(self, run: str) -> None:
         """Write down who holds it and for which run."""
-        since = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
-        text = json.dumps({"pid": os.getpid(), "since": since, "run": run}) + "\n"
+        text = json.dumps({"pid": os.getpid(), "since": now(), "run": run}) + "\n"
         with contextlib.suppress(OSError):  # on a full disk the claim holds all the same
             os.ftruncate(self._file, 0)
             os.lseek(self._file, 0, os.SEEK_SET)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import pathlib
 
 from twohalves.errors import CannotKeep
 from twohalves.places import RUNS
-from twohalves.runs.session import Session, replace
+from twohalves.runs.session import Session, now, replace
 
 FILE = "predictions.json"
 
@@ -31,8 +30,7 @@ def keep(question: str, value: float, runs: pathlib.Path = RUNS) -> None:
     Raises:
         CannotKeep: the folder cannot be written to.
     """
-    at = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
-    guesses = kept(runs) | {question: {"value": value, "at": at}}
+    guesses = kept(runs) | {question: {"value": value, "at": now()}}
     try:
         runs.mkdir(parents=True, exist_ok=True)
         replace(runs / FILE, json.dumps(guesses, indent=1) + "\n")

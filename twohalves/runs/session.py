@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import json
 import os
 import pathlib
 from typing import Any
 
-from twohalves.errors import RunUnreadable
+from twohalves.errors import CannotKeep, RunUnreadable
 from twohalves.runs.schema import SCHEMA
 
 Session = dict[str, Any]
-"""Facts by name; see `twohalves.measure.session` for who writes which."""
+"""Facts by name; see `twohalves.measure.begin` for who writes which."""
 
 FILE = "session.json"
 
@@ -32,13 +34,21 @@ _REQUIRED: dict[str, tuple[type, tuple[str, ...]]] = {
 
 
 def write(folder: pathlib.Path, session: Session) -> None:
-    """Write session.json whole or not at all."""
+    """Write session.json whole or not at all.
+
+    Raises:
+        CannotKeep: the folder cannot be written to; what stood there is left.
+    """
     text = json.dumps(session, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     replace(folder / FILE, text)
 
 
 def replace(path: pathlib.Path, text: str) -> None:
-    """Put a text file in place in one step, so that no reader ever sees half of it."""
+    """Put a text file in place in one step, so that no reader ever sees half of it.
+
+    Raises:
+        CannotKeep: the folder cannot be written to; what stood there is left.
+    """
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         with fresh.open("w", encoding="utf-8", newline="\n") as out:
@@ -46,8 +56,16 @@ def replace(path: pathlib.Path, text: str) -> None:
             out.flush()
             os.fsync(out.fileno())
         fresh.replace(path)
+    except OSError as error:
+        raise CannotKeep(str(path.parent), error.strerror or str(error)) from error
     finally:
-        fresh.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the first error is the one to tell
+            fresh.unlink(missing_ok=True)
+
+
+def now() -> str:
+    """The wall clock, for people to read: ISO 8601 with offset."""
+    return datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
 
 def read(folder: pathlib.Path) -> Session:

@@ -20,7 +20,6 @@ from twohalves.errors import CannotKeep, PrefillNotTimed, WindowTooShort
 from twohalves.measure import plan as planning
 from twohalves.measure.ask import KEEP_ALIVE, OPTIONS
 from twohalves.measure.profiles import EXPERIMENT, NUM_CTX, Profile
-from twohalves.measure.work import now
 from twohalves.runs import SCHEMA, latest_number, machine
 from twohalves.runs import session as session_file
 from twohalves.runs.session import Session
@@ -52,7 +51,7 @@ def begin(
         "schema": SCHEMA,
         "run_id": folder.name,
         "number": latest_number(folder.parent) + 1,
-        "started_at": now(),
+        "started_at": session_file.now(),
         "status": "unfinished",
         **_planned(model, profile),
         **_answering(server, model),

@@ -70,7 +70,7 @@ class Asker:
         self._nonce = prompt.nonce
         planned = self._planned(request, line, prompt.nonce)
         before = clocks.read()
-        line.transport.silence_s = patience(request, self.rows)
+        line.transport.silence_s = longest_silence(request, self.rows)
         answered = ask(line, planned, prompt.text, self.began_ns)
         self.at = clocks.read()
         other = self._other_model(line)
@@ -138,7 +138,7 @@ class Asker:
         )
 
 
-def patience(request: Planned, rows: Sequence[Timing]) -> float | None:
+def longest_silence(request: Planned, rows: Sequence[Timing]) -> float | None:
     """Seconds of silence after which an answer is given up; None while nobody can tell.
 
     A warm-up may load the model, which no row tells the time of.
