@@ -173,6 +173,21 @@ def test_search_finds_a_word_over_http(visit):
     page.locator(".search-result", has_text="One request, two halves").first.wait_for()
 
 
+def test_what_search_finds_is_not_cut_off(visit):
+    """The list is wider than the sidebar and lies above the page."""
+    page = visit("index.html").page
+    page.get_by_label("Search").fill("slow, reading")
+    page.locator(".search-result").first.wait_for()
+    covered = """element => {
+      const box = element.getBoundingClientRect();
+      const at = (x, y) => element.contains(document.elementFromPoint(x, y));
+      const row = [...Array(9).keys()].map(n => box.left + 3 + n * (box.width - 6) / 8);
+      return row.every(x => at(x, box.top + 5) && at(x, box.bottom - 5));
+    }"""
+
+    assert page.locator(".smalldocs-search-results").first.evaluate(covered)
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_opened_by_double_click_a_page_is_whole(visit, fixture_site, name):
     """Under file://, from a folder with a space, a # and umlauts: search says what it needs."""

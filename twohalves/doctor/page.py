@@ -68,6 +68,7 @@ _OF_AUTHORS = frozenset(
         errors.MachineNotReady,
         errors.RequestRefused,
         # whoever changes a page or a notebook
+        errors.AddressUnusable,
         errors.VariableUnknown,
         errors.RendererComplained,
         errors.PageLeftover,
