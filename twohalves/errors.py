@@ -201,14 +201,14 @@ class NoValidAnswer(TwoHalvesError):
 class ServerGone(TwoHalvesError, ConnectionError):
     """The server went away in the middle of a run and did not come back."""
 
-    def __init__(self, url: str, waited_s: int, reason: str, command: str) -> None:
-        super().__init__(url, waited_s, reason, command)
+    def __init__(self, url: str, waited_s: int, reason: str) -> None:
+        super().__init__(url, waited_s, reason)
         self.what = (
             f"The server at {url} went away and did not come back within {waited_s} s: "
             f"{_bare(reason)}. Every row so far is kept."
         )
-        self.next_step = f"Start it again, then go on with the run: `{command}`"
-        self._facts = (url, waited_s, reason, command)  # an OSError keeps two arguments only
+        self.next_step = "Start it again, then give the same command again: the run goes on."
+        self._facts = (url, waited_s, reason)  # an OSError keeps two arguments only
 
     def __reduce__(self) -> tuple[type[ServerGone], tuple[object, ...]]:
         return type(self), self._facts
@@ -217,15 +217,18 @@ class ServerGone(TwoHalvesError, ConnectionError):
 class ServerShared(TwoHalvesError):
     """Another program makes the server load the model anew again and again."""
 
-    def __init__(self, url: str, model: str, windows: tuple[int, ...], command: str) -> None:
-        super().__init__(url, model, windows, command)
+    def __init__(self, url: str, model: str, windows: tuple[int, ...]) -> None:
+        super().__init__(url, model, windows)
         listed = ", ".join(str(window) for window in windows)
         seen = f" (seen: {listed} tokens)" if windows else ""
         self.what = (
             f"Another program uses the server at {url} with another window{seen} or another "
             f"model: {model} had to be loaded anew for each request. Every row so far is kept."
         )
-        self.next_step = f"Stop that program (`ollama ps` shows what is loaded), then `{command}`"
+        self.next_step = (
+            "Stop that program (`ollama ps` shows what is loaded), then give the same command "
+            "again: the run goes on."
+        )
 
 
 class AnotherAnswers(TwoHalvesError):

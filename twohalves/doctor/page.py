@@ -13,6 +13,7 @@ from twohalves.doctor.examination import CHECK_BROKE, NO_ANSWER
 from twohalves.doctor.findings import Trouble
 from twohalves.doctor.table import CHECKS
 from twohalves.errors import TwoHalvesError
+from twohalves.server.builtin import differences
 from twohalves.server.counters import COLUMNS, by_version
 
 _HEAD = """\
@@ -48,6 +49,11 @@ A row holds until the next one. The columns: whether `prompt_eval_count` include
 cache; what `prompt_eval_duration` covers; whether `eval_duration` covers the choice of each token;
 to what a prompt longer than the window is cut; whether `truncate: false` makes it refused instead;
 whether a prompt that left its slot stays in main memory; the window of a request that names none.
+"""
+_DIFFERENCES = """\
+## How the built-in server differs from Ollama
+
+It answers as Ollama 0.24 does, held to recordings of it, except for these points.
 """
 _FACTS = {"int": 3, "float": 3.0, "bool": True}
 _PLAUSIBLE = {
@@ -94,7 +100,7 @@ def page() -> str:
             told.add(trouble.title)
     parts.append("## The doctor itself\n\nWhat keeps it from an answer.\n")
     parts += [_trouble(NO_ANSWER), _trouble(CHECK_BROKE)]
-    parts += [_COUNTERS, _counters()]
+    parts += [_COUNTERS, _counters(), _DIFFERENCES, differences.as_markdown()]
     return "\n".join([*parts, _ERRORS, *_messages()])
 
 

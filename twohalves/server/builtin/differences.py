@@ -166,7 +166,7 @@ DIFFERENCES = (
         where=_ENGINE_PATHS,
         ollama="use_mmap, num_gpu and main_gpu decide how a model is loaded",
         here="their types are checked, and nothing else",
-        why="the engine computes on the CPU",
+        why="the engine decides that for itself",
         test="test_every_option_has_its_effect.py::test_what_concerns_a_gpu_changes_nothing",
     ),
     Difference(
