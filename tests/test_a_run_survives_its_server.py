@@ -123,10 +123,10 @@ def test_a_server_that_dies_between_two_requests_costs_nothing(tmp_path, mortal)
     assert ["server_lost"] == [each["kind"] for each in run.session["noticed"]]
 
 
-def test_a_server_that_stays_away_ends_the_session_and_the_command_said_goes_on(
+def test_a_server_that_stays_away_ends_the_session_and_the_same_command_goes_on(
     tmp_path, mortal, monkeypatch
 ):
-    """The error names the run and the command; with the server back nothing is asked twice."""
+    """With the server back nothing is asked twice."""
     monkeypatch.setattr(patience, "RETURN_S", 0.2)
     server = mortal(dies_at=7)
 
@@ -135,11 +135,11 @@ def test_a_server_that_stays_away_ends_the_session_and_the_command_said_goes_on(
     kept = _only(tmp_path)
     assert kept.session["status"] == "unfinished"
     assert 7 == len(kept.timings)
-    assert f'--profile quick --out "{tmp_path}" --resume {kept.id}`' in caught.value.next_step
+    assert "give the same command again: the run goes on" in caught.value.next_step
 
     server.kill()
     server.start()
-    run = measure(_book(server.url, tmp_path), folder=kept.folder)
+    run = measure(_book(server.url, tmp_path))
 
     _is_whole(run)
     assert kept.timings == run.timings[:7]
@@ -289,7 +289,7 @@ def test_another_program_that_never_stops_ends_the_run_clearly(tmp_path, shared)
         measure(_book(shared.url, tmp_path))
 
     assert "`ollama ps`" in caught.value.next_step
-    assert "--resume" in caught.value.next_step
+    assert "give the same command again" in caught.value.next_step
     invalid = [row for row in _only(tmp_path).timings if not row.valid]
     assert ["reloaded"] * 3 == [row.flags for row in invalid]
 

@@ -14,15 +14,12 @@ PAUSE_S = 1.0
 """Seconds between two looks."""
 
 
-def await_return(
-    server: Server, reason: str, command: str, tell: Callable[[float], None]
-) -> Server:
+def await_return(server: Server, reason: str, tell: Callable[[float], None]) -> Server:
     """Wait until a server answers again; one of our own is started anew.
 
     Args:
         server: who answered before.
         reason: how it was lost, for the error.
-        command: what goes on with the run later, for the error.
         tell: called before each look with the seconds waited so far.
 
     Raises:
@@ -38,4 +35,4 @@ def await_return(
             return find(environ=where)
         except TwoHalvesError as error:
             if waited_s >= RETURN_S:
-                raise ServerGone(server.url, round(waited_s), reason, command) from error
+                raise ServerGone(server.url, round(waited_s), reason) from error

@@ -30,7 +30,6 @@ from twohalves.measure.patience import RETURN_S, await_return
 from twohalves.measure.plan import Planned
 from twohalves.measure.profiles import Profile
 from twohalves.measure.progress import Progress, Report, seconds_for, silent
-from twohalves.places import RUNS
 from twohalves.runs import Run, Timing, claim_folder, load, machine
 from twohalves.runs import session as session_file
 from twohalves.server import Server
@@ -69,12 +68,6 @@ def carry_out(
         except KeyboardInterrupt:
             raise Interrupted(folder.name, len(work.answered), len(work.requests)) from None
     return load(folder)
-
-
-def resume_command(folder: pathlib.Path, profile: Profile) -> str:
-    """What a reader types to go on with a run."""
-    out = "" if folder.parent == RUNS else f' --out "{folder.parent}"'
-    return f"python3 -m twohalves measure --profile {profile.name}{out} --resume {folder.name}"
 
 
 def same_server(begun: dict[str, Any], server: Server) -> bool:
@@ -148,10 +141,9 @@ class _Work:
         self._given_up += 1
         self.answered.add(request.seq)  # no more of it in this session
         if all("reloaded" in row.flags for row in tried):
-            command = resume_command(self._folder, self._profile)
             windows = tuple(sorted(set(self._windows)))
             url, name = self._line.server.url, self.session["model"]["name"]
-            raise ServerShared(url, name, windows, command)
+            raise ServerShared(url, name, windows)
         nothing_yet = not any(row.valid for row in self._asker.rows if row.role != "warmup")
         if nothing_yet or self._given_up == GIVE_UP_AFTER:
             raise NoValidAnswer(request.condition, len(tried), tried[-1].flags, reason)
@@ -191,8 +183,7 @@ class _Work:
                 f"waiting for the server to come back ({waited_s:.0f} of {RETURN_S:.0f} s)",
             )
 
-        command = resume_command(self._folder, self._profile)
-        server = await_return(self._line.server, failure.what, command, tell)
+        server = await_return(self._line.server, failure.what, tell)
         self._line.close()
         self._line = Connection(server)
         self._check_same(server)
