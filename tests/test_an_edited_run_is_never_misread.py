@@ -143,7 +143,7 @@ def test_columns_in_another_order_are_read_by_name_and_not_added_to(folder, meas
         (b"my notes", "its first line does not name the columns"),
         ("\ufeff".encode() + ";".join(COLUMNS).encode() + b"\r\n", "semicolons stand where"),
         (b"sep=,\n" + ",".join(COLUMNS).encode() + b"\n", "its first line does not name"),
-        (",".join(COLUMNS).encode() + b"\r" + b"," * 36 + b"\r", "line 1 lacks flags"),
+        (",".join(COLUMNS).encode() + b"\r" + b"," * 36 + b"\r", "line 1 has no line feed"),
         (",".join(COLUMNS[:-1]).encode() + b"\n", "line 1 lacks flags"),
     ],
 )

@@ -47,8 +47,8 @@ def parse(run_id: str, content: bytes) -> Table:
         RunUnreadable: not text, no header, a column missing, or a line that does not fit.
     """
     text = _text(run_id, content)
+    names = _header(run_id, text)
     whole, _, last = text.rpartition("\n")
-    names = _header(run_id, whole)
     lines, notes = _lines(run_id, names, whole), []
     if last and (row := whole_row(names, last)):
         lines.append(Line(number=text.count("\n") + 1, row=row))
@@ -92,12 +92,12 @@ def _text(run_id: str, content: bytes) -> str:
 
 
 def _header(run_id: str, text: str) -> list[str]:
-    first = text.partition("\n")[0].rstrip("\r").split(",")  # no name of ours holds a comma
-    names = [name.strip('"') for name in first]
+    first = (text.splitlines() or [""])[0]
+    names = [name.strip('"') for name in first.split(",")]  # no name of ours holds a comma
     while names and not names[-1]:  # columns that a spreadsheet left empty
         names.pop()
     if "run_id" not in names:
-        found = [word for mark, word in _SEPARATORS.items() if f"run_id{mark}" in text[:1000]]
+        found = [word for mark, word in _SEPARATORS.items() if f"run_id{mark}" in first]
         reason = "its first line does not name the columns"
         if found:
             reason = f"line 1: {found[0]} stand where commas should, as a spreadsheet may save it"
@@ -107,6 +107,8 @@ def _header(run_id: str, text: str) -> list[str]:
     if twice or missing:
         reason = f"names {', '.join(twice)} twice" if twice else f"lacks {', '.join(missing)}"
         raise RunUnreadable(run_id, TIMINGS, f"line 1 {reason}")
+    if "\n" not in text:
+        raise RunUnreadable(run_id, TIMINGS, "line 1 has no line feed at its end")
     return names
 
 
