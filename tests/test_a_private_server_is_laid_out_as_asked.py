@@ -111,7 +111,7 @@ def test_what_no_server_can_be_is_named(given, kind, words):
 class TestTheReadersOwnOllama:
     """A script named `ollama` stands in for the program; it notes what it was started with."""
 
-    SCRIPT = """#!{python}
+    SCRIPT = """\
 import http.server, json, os, pathlib, sys
 noted = {{name: value for name, value in os.environ.items() if name[:6] in ("OLLAMA", "LLAMA_")}}
 pathlib.Path({note!r}).write_text(json.dumps([sys.argv[1:], noted, os.getpid()]))
@@ -140,7 +140,10 @@ http.server.HTTPServer((host, int(port)), Handler).serve_forever()
         note = tmp_path / "note.json"
         program = tmp_path / "bin" / "ollama"
         program.parent.mkdir()
-        text = self.SCRIPT.format(python=sys.executable, note=str(note))
+        script = tmp_path / "ollama.py"
+        script.write_text(self.SCRIPT.format(note=str(note)), encoding="utf-8")
+        # by a shell: the first line of a script cannot name a path with a space
+        text = f"#!/bin/sh\nexec '{sys.executable}' '{script}' \"$@\"\n"
         program.write_text(text, encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)

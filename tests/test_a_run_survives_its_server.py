@@ -3,7 +3,6 @@
 import json
 
 import httpx
-import psutil
 import pytest
 
 from tests.servers import scripted
@@ -192,9 +191,7 @@ def test_a_built_in_server_that_dies_is_started_again(tmp_path, monkeypatch):
     def report(progress):
         if progress.done == 4 and not progress.waiting and len(addresses) == 1:
             addresses.append("killed")
-            listening = psutil.Process().children()
-            [child] = [each for each in listening if "twohalves.server.builtin" in each.cmdline()]
-            child.kill()
+            server.stopper.__self__.process.kill()
 
     with find(environ={"TWOHALVES_SERVER": "builtin"}) as server:
         addresses.append(server.url)

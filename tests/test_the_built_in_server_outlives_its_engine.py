@@ -20,6 +20,7 @@ from tests.servers.scripted import until
 pytestmark = pytest.mark.engine
 
 SHORT = {"num_predict": 2, "num_ctx": 8192}
+LONG = " one" * 7000  # read for seconds, wherever these tests run
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_a_crash_is_answered_and_the_next_request_is_served(server, log):
     """Status 500 with Ollama's words, a line in the log, and then all is as before."""
     server.ask(prompt="Hi", options=SHORT)
     crashing = crash_soon(server)
-    answer = server.ask(prompt="Hi", options={"num_predict": 8000, "num_ctx": 8192})
+    answer = server.ask(prompt=LONG, options=SHORT)
     crashing.join()
 
     assert answer.status_code == 500
@@ -78,7 +79,11 @@ def test_a_crash_inside_a_stream_is_its_last_line(server):
     server.ask(prompt="Hi", options=SHORT)
     client = ollama.Client(server.url, trust_env=False)
     stream = client.generate(
-        MODEL, "Hi", raw=True, stream=True, options={"num_predict": 8000, "num_ctx": 8192}
+        MODEL,
+        "Once upon a time",
+        raw=True,
+        stream=True,
+        options={"num_predict": 8000, "num_ctx": 8192, "temperature": 0},
     )
     next(stream)
     server.engine().kill()
@@ -106,9 +111,8 @@ def test_a_crash_takes_no_other_server_along():
     with Started(env={"OLLAMA_NUM_PARALLEL": "2"}) as server:
         server.ask(prompt="Hi", options=SHORT)
         crashing = crash_soon(server)
-        long = {"num_predict": 8000, "num_ctx": 8192}
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            answers = list(pool.map(lambda _: server.ask(prompt="Hi", options=long), range(2)))
+            answers = list(pool.map(lambda _: server.ask(prompt=LONG, options=SHORT), range(2)))
         crashing.join()
 
         assert [answer.status_code for answer in answers] == [500, 500]

@@ -61,7 +61,7 @@ DIFFERENCES = (
     Difference(
         where=("POST /api/show",),
         ollama="template in Go's language, and stop texts, from a Modelfile",
-        here="the GGUF file's own template, in Jinja, or `{{ .Prompt }}`; no parameters",
+        here="the GGUF file's own template, in Jinja, or the prompt alone; no parameters",
         why="there is no Modelfile; the model's own end tokens end an answer",
         signs=("- parameters", "value of template"),
     ),
