@@ -240,7 +240,7 @@ def test_an_interrupt_while_it_comes_up_leaves_nothing_behind():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        child.await_url(interrupt)
+        child.await_answer(interrupt)
     assert child.process.poll() == 0
     assert not child.log.exists()
 

@@ -8,6 +8,7 @@ from twohalves.formulas.kv_cache import (
     PerToken,
     bytes_per_token,
     cache_bytes,
+    is_quantized,
 )
 from twohalves.formulas.latency import Latency, crude_latency
 from twohalves.formulas.memory import memory_needed
@@ -23,6 +24,7 @@ __all__ = [
     "cache_bytes",
     "crude_latency",
     "decode_steps",
+    "is_quantized",
     "kv_shape",
     "memory_needed",
     "rate",

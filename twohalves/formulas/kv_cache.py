@@ -24,6 +24,19 @@ KV_TYPES: dict[str, tuple[int, int]] = {
 """Numbers in a block, and bytes of the block with its scale: ggml's block structures."""
 
 
+def is_quantized(kv_type: str) -> bool:
+    """True for a type that keeps numbers in blocks with a scale; engines want flash attention.
+
+    Raises:
+        KeyError: no such cache type.
+
+    >>> is_quantized("q8_0"), is_quantized("bf16")
+    (True, False)
+    """
+    numbers, _ = KV_TYPES[kv_type]
+    return numbers > 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KvLayer:
     """What one attending layer keeps of each token."""

@@ -17,7 +17,6 @@ import pathlib
 import re
 import sys
 import tempfile
-import types
 import urllib.parse
 from typing import Any
 
@@ -97,12 +96,7 @@ class Claim:
     def __enter__(self) -> Claim:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: types.TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 

@@ -66,11 +66,14 @@ class Child:
         """True while its process runs."""
         return self.process.poll() is None
 
-    def await_url(self, look: Callable[[Child], str]) -> str:
+    def await_answer(self, look: Callable[[Child], str]) -> str:
         """Wait until it answers.
 
         Args:
-            look: the URL where it answers by now, or "".
+            look: what it says, "" while it says nothing.
+
+        Returns:
+            The first thing that it said.
 
         Raises:
             BuiltinFailed: it ended, or took too long; with the last lines of its log.
@@ -81,9 +84,9 @@ class Child:
             otherwise.callback(self.stop)  # also if the reader interrupts
             while was_alive and time.monotonic() < end:
                 was_alive = self.is_alive
-                if url := look(self):
+                if said := look(self):
                     otherwise.pop_all()
-                    return url
+                    return said
                 time.sleep(0.05)
             raise BuiltinFailed("\n".join(self.lines()[-_LAST_LINES:]) or "(it said nothing)")
 
@@ -130,7 +133,7 @@ def start_builtin(environ: Mapping[str, str], model_path: pathlib.Path | None = 
     program = ["-m", "twohalves.server.builtin", "--stop-at-end-of-input", "--model", model]
     child = Child(program, environ)
     return Server(
-        url=child.await_url(_announced),
+        url=child.await_answer(_announced),
         kind="builtin",
         version=VERSION,
         started=True,

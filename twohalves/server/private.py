@@ -7,14 +7,12 @@ with is known, which no API tells.
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import pathlib
 import shutil
 import socket
 from typing import Literal
 
-import httpx
 import psutil
 
 from twohalves.errors import (
@@ -26,17 +24,18 @@ from twohalves.errors import (
     TwoHalvesError,
     UnknownName,
 )
-from twohalves.formulas import KV_TYPES, memory_needed
+from twohalves.formulas import KV_TYPES, is_quantized, memory_needed
 from twohalves.server.answering import Server, Started
+from twohalves.server.builtin.environment import MOST_SLOTS
 from twohalves.server.child import Child, start_builtin
 from twohalves.server.model_facts import facts
 from twohalves.server.models import choose, models
-from twohalves.server.wire import Patience, fetch
+from twohalves.server.wire import Patience, fetch_json
 
 _GUARD = pathlib.Path(__file__).with_name("guard.py")
 _KV_TYPES = {"builtin": tuple(KV_TYPES), "ollama": ("f16", "q8_0", "q4_0")}
 """By program. For any other Ollama 0.24 takes f16 and does not say so."""
-_BOUNDS = {"slots": (1, 256), "host_cache": (0, 1_000_000), "window": (4, 100_000_000)}
+_BOUNDS = {"slots": (1, MOST_SLOTS), "host_cache": (0, 1_000_000), "window": (4, 100_000_000)}
 _QUICK = Patience(connect_s=0.5, silence_s=2.0, total_s=2.0)
 
 
@@ -94,7 +93,7 @@ def _check_cache(program: str, kv_type: str, *, flash_attention: bool | None) ->
     for kind, (name, names) in known.items():
         if name not in names:
             raise UnknownName(kind, name, names)
-    if flash_attention is False and KV_TYPES[kv_type][0] > 1:
+    if flash_attention is False and is_quantized(kv_type):
         raise FlashAttentionNeeded(kv_type)
 
 
@@ -117,7 +116,7 @@ def _start_ollama(setup: Started, window: int, *, agreed: bool) -> Server:
         raise OllamaMissing
     if not agreed:
         raise NotAgreed(binary, setup.slots, setup.kv_type)
-    if KV_TYPES[setup.kv_type][0] > 1:  # else it would take f16 and not say so
+    if is_quantized(setup.kv_type):  # else it would take f16 and not say so
         setup = dataclasses.replace(setup, flash_attention=True)
     url = f"http://127.0.0.1:{_free_port()}"
     own = {
@@ -126,11 +125,11 @@ def _start_ollama(setup: Started, window: int, *, agreed: bool) -> Server:
         "OLLAMA_NOPRUNE": "1",  # a second server must not tidy up what the first one is pulling
     }
     child = Child([str(_GUARD), binary, "serve"], {**_variables(setup, window), **own})
-    child.await_url(lambda _: url if _version(url) else "")
+    version = child.await_answer(lambda _: _version(url))
     return Server(
         url=url,
         kind="ollama",
-        version=_version(url),
+        version=version,
         started=True,
         settings=setup,
         stopper=child.stop,
@@ -168,12 +167,12 @@ def _check_that_it_fits(server: Server, name: str | None, window: int) -> None:
         raise DoesNotFit(shown.name, needed, free)
 
 
-def _version(url: str) -> str | None:
+def _version(url: str) -> str:
+    """What a server says of itself; "" while it does not answer."""
     try:
-        status, body = fetch(url, "/api/version", patience=_QUICK)
-        return str(json.loads(body)["version"]) if status == httpx.codes.OK else None
-    except (TwoHalvesError, ValueError, KeyError, TypeError):
-        return None
+        return str(fetch_json(url, "/api/version", patience=_QUICK)["version"])
+    except (TwoHalvesError, KeyError):
+        return ""
 
 
 def _free_port() -> int:

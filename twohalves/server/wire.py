@@ -69,7 +69,9 @@ def fetch(
         return response.status_code, bytes(received)
 
 
-def fetch_json(url: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+def fetch_json(
+    url: str, path: str, body: dict[str, Any] | None = None, patience: Patience | None = None
+) -> dict[str, Any]:
     """Exchange JSON objects.
 
     Raises:
@@ -77,7 +79,7 @@ def fetch_json(url: str, path: str, body: dict[str, Any] | None = None) -> dict[
         ServerRefused: another status than 200.
         AnswerUnreadable: not a JSON object.
     """
-    status, received = fetch(url, path, body)
+    status, received = fetch(url, path, body, patience)
     try:
         record = json.loads(received)
     except ValueError as error:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from twohalves.errors import FlashAttentionNeeded, RequestRefused, VariableUnusable
-from twohalves.formulas import KV_TYPES
+from twohalves.formulas import KV_TYPES, is_quantized
 from twohalves.server.answering import Started
 from twohalves.server.builtin.durations import FOREVER, keep_alive_seconds, parse_duration
 from twohalves.server.builtin.options import DEFAULT_NUM_CTX
 
-_MOST_SLOTS = 256  # of the engine
+MOST_SLOTS = 256
+"""The engine has no more."""
 _TRUE, _FALSE = ("1", "t", "true"), ("0", "f", "false")
 
 
@@ -44,7 +45,7 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         num_ctx=_count(environ, "OLLAMA_CONTEXT_LENGTH", 0) or DEFAULT_NUM_CTX,
         longest_queue=_count(environ, "OLLAMA_MAX_QUEUE", 512),
         setup=Started(
-            slots=_count(environ, "OLLAMA_NUM_PARALLEL", 1, _MOST_SLOTS) or 1,
+            slots=_count(environ, "OLLAMA_NUM_PARALLEL", 1, MOST_SLOTS) or 1,
             kv_type=_kv_type(environ, "OLLAMA_KV_CACHE_TYPE", flash_attention=flash_attention),
             flash_attention=flash_attention,
             # nothing is remembered beyond the slots: what is measured must be computed
@@ -78,8 +79,7 @@ def _kv_type(environ: Mapping[str, str], name: str, *, flash_attention: bool | N
     text = _given(environ, name) or "f16"
     if text not in KV_TYPES:
         raise VariableUnusable(name, environ[name])
-    numbers_in_block, _ = KV_TYPES[text]
-    if flash_attention is False and numbers_in_block > 1:
+    if flash_attention is False and is_quantized(text):
         raise FlashAttentionNeeded(text)
     return text
 
