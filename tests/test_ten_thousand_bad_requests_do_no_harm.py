@@ -19,8 +19,8 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
-from tests.models import tiny
 
+from tests.models import tiny
 from tests.servers.builtin import Started
 from tests.servers.scripted import until
 
