@@ -11,6 +11,7 @@ from twohalves.errors import CannotAppend, RunUnreadable
 from twohalves.measure import live, measure
 from twohalves.runs import (
     COLUMNS,
+    SCHEMA,
     Keeper,
     Timing,
     Whose,
@@ -144,7 +145,7 @@ def test_columns_in_another_order_are_read_by_name_and_not_added_to(folder, meas
         ("\ufeff".encode() + ";".join(COLUMNS).encode() + b"\r\n", "semicolons stand where"),
         (b"sep=,\n" + ",".join(COLUMNS).encode() + b"\n", "its first line does not name"),
         (",".join(COLUMNS).encode() + b"\r" + b"," * 36 + b"\r", "line 1 has no line feed"),
-        (",".join(COLUMNS[:-1]).encode() + b"\n", "line 1 lacks flags"),
+        (",".join(COLUMNS[:-1]).encode() + b"\n", "line 1 lacks loop_chunks"),
     ],
 )
 def test_what_is_no_table_is_not_added_to(folder, content, reason):
@@ -287,10 +288,10 @@ def test_what_is_no_table_is_refused(folder, content, reason):
 
 def test_a_newer_schema_is_refused(folder):
     """A run written by a newer version is not read wrongly by this one, nor added to."""
-    newer = session_file.read(folder) | {"schema": 2}
+    newer = session_file.read(folder) | {"schema": SCHEMA + 1}
     (folder / "session.json").write_text(json.dumps(newer), encoding="utf-8")
 
-    assert "schema 2 is newer than 1" in _refusal(folder)
+    assert f"schema {SCHEMA + 1} is newer than {SCHEMA}" in _refusal(folder)
 
 
 def _damaged(session):
@@ -329,3 +330,17 @@ def test_a_run_without_its_raw_records_is_read(folder, measured):
 
     assert measured.timings == load(folder).timings
     assert () == load(folder).notes
+
+
+def test_a_run_of_an_earlier_schema_is_read_without_the_columns_added_since(folder):
+    """Old runs stay readable for ever; one that calls itself new must have all columns."""
+    path = folder / "timings.csv"
+    table = list(csv.reader(path.open(encoding="utf-8", newline="")))
+    old = table[0].index("setup")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(cells[:old] for cells in table)
+    assert "line 1 lacks setup, streamed, server_done_at, loop_chunks" in _refusal(folder)
+
+    session_file.write(folder, session_file.read(folder) | {"schema": 1})
+
+    assert [row.setup for row in load(folder).timings] == [""] * (len(table) - 1)

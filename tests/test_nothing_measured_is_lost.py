@@ -11,7 +11,7 @@ from twohalves.runs import Keeper, Timing, Whose, load, unfinished, unreadable
 from twohalves.runs import session as session_file
 
 SESSION = {
-    "schema": 1,
+    "schema": 2,
     "experiments": ["prefill_decode"],
     "load_average": {"before": None},
     "machine": {"id": "m", "logical_cores": 2},

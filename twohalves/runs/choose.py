@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from twohalves.errors import RunMissing, RunUnreadable
 from twohalves.places import RUNS
 from twohalves.runs.load import Run, load
+from twohalves.runs.schema import SCHEMA
 from twohalves.runs.session import Session, read
 
 VARIABLE = "TWOHALVES_RUN"
@@ -90,6 +91,7 @@ def unfinished(
         session
         for session in _sessions(folder)
         if session["status"] == "unfinished"
+        and session["schema"] == SCHEMA  # the columns of an older one are not ours
         and session["experiments"] == [experiment]
         and session["profile"] == profile
         and version in {None, session["server"]["version"]}

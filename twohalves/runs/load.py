@@ -59,6 +59,6 @@ def load(folder: pathlib.Path) -> Run:
         content = (folder / TIMINGS).read_bytes()
     except OSError as error:
         raise RunUnreadable(folder.name, TIMINGS, error.strerror or str(error)) from error
-    table = parse(folder.name, content)
+    table = parse(folder.name, content, session["schema"])
     rows, notes = testify(folder, table.lines)
     return Run(folder=folder, session=session, timings=rows, notes=(*table.notes, *notes))

@@ -7,6 +7,7 @@ the measuring process of the row began its session. Seconds and rates are derive
 
 History of the schema:
   1  first version
+  2  setup, streamed, server_done_at, loop_chunks
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import types
 import typing
 from dataclasses import dataclass
 
-SCHEMA = 1
+SCHEMA = 2
 """Version written to session.json. A new column goes to the end and raises it by one."""
 
 
@@ -99,9 +100,18 @@ class Timing:
     """False when a flag rules the row out."""
     flags: str = ""
     """What was noticed, separated by semicolons."""
+    setup: str = ""
+    """Which private server answered, a name in `setups` of session.json; empty = the run's own."""
+    streamed: bool = True
+    """False when the answer was asked for in one piece."""
+    server_done_at: str = ""
+    """The server's time stamp on the last record."""
+    loop_chunks: int | None = None
+    """Chunks at the end of the answer that only repeat those before: small models go in circles."""
 
 
 COLUMNS: tuple[str, ...] = tuple(field.name for field in dataclasses.fields(Timing))
+_ADDED = {"setup": 2, "streamed": 2, "server_done_at": 2, "loop_chunks": 2}
 COUNTERS = (
     "prompt_eval_count",
     "prompt_eval_cached_count",
@@ -112,6 +122,11 @@ COUNTERS = (
     "total_duration",
 )
 """What the server says of its work, under Ollama's names."""
+
+
+def columns(schema: int) -> tuple[str, ...]:
+    """The columns that a table of this version of the schema has."""
+    return tuple(name for name in COLUMNS if _ADDED.get(name, 1) <= schema)
 
 
 def to_cells(timing: Timing) -> list[str]:

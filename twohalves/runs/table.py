@@ -11,7 +11,7 @@ import io
 from dataclasses import dataclass
 
 from twohalves.errors import RunUnreadable
-from twohalves.runs.schema import COLUMNS, Timing, from_cells
+from twohalves.runs.schema import COLUMNS, SCHEMA, Timing, columns, from_cells
 
 TIMINGS = "timings.csv"
 _SEPARATORS = {";": "semicolons", "\t": "tabulators"}
@@ -37,8 +37,8 @@ class Table:
     """What was passed over, a sentence each."""
 
 
-def parse(run_id: str, content: bytes) -> Table:
-    """Read the whole file.
+def parse(run_id: str, content: bytes, schema: int = SCHEMA) -> Table:
+    """Read the whole file; what an earlier version of the schema lacks is empty.
 
     A torn last line is passed over and said, as are columns of a later version. Everything else
     that does not fit is an error, because a row that is silently left out is a row lost.
@@ -47,7 +47,7 @@ def parse(run_id: str, content: bytes) -> Table:
         RunUnreadable: not text, no header, a column missing, or a line that does not fit.
     """
     text = _text(run_id, content)
-    names = _header(run_id, text)
+    names = _header(run_id, text, columns(schema))
     whole, _, last = text.rpartition("\n")
     lines, notes = _lines(run_id, names, whole), []
     if last and (row := whole_row(names, last)):
@@ -70,7 +70,7 @@ def header(run_id: str, content: bytes) -> list[str]:
     Raises:
         RunUnreadable: it names no columns, or not all of ours.
     """
-    return _header(run_id, _text(run_id, content))
+    return _header(run_id, _text(run_id, content), COLUMNS)
 
 
 def whole_row(names: list[str], line: str) -> Timing | None:
@@ -91,7 +91,7 @@ def _text(run_id: str, content: bytes) -> str:
         raise RunUnreadable(run_id, TIMINGS, reason) from error
 
 
-def _header(run_id: str, text: str) -> list[str]:
+def _header(run_id: str, text: str, needed: tuple[str, ...]) -> list[str]:
     first = (text.splitlines() or [""])[0]
     names = [name.strip('"') for name in first.split(",")]  # no name of ours holds a comma
     while names and not names[-1]:  # columns that a spreadsheet left empty
@@ -103,7 +103,7 @@ def _header(run_id: str, text: str) -> list[str]:
             reason = f"line 1: {found[0]} stand where commas should, as a spreadsheet may save it"
         raise RunUnreadable(run_id, TIMINGS, reason)
     twice = sorted({name for name in names if names.count(name) > 1})
-    missing = [name for name in COLUMNS if name not in names]
+    missing = [name for name in needed if name not in names]
     if twice or missing:
         reason = f"names {', '.join(twice)} twice" if twice else f"lacks {', '.join(missing)}"
         raise RunUnreadable(run_id, TIMINGS, f"line 1 {reason}")
