@@ -1,5 +1,6 @@
 """Pure arithmetic in SI units and tokens: no files, no clocks, no plots."""
 
+from twohalves.formulas.decode_ceiling import bandwidth_used, decode_ceiling
 from twohalves.formulas.gguf_shape import kv_shape
 from twohalves.formulas.kv_cache import (
     KV_TYPES,
@@ -20,9 +21,11 @@ __all__ = [
     "KvShape",
     "Latency",
     "PerToken",
+    "bandwidth_used",
     "bytes_per_token",
     "cache_bytes",
     "crude_latency",
+    "decode_ceiling",
     "decode_steps",
     "is_quantized",
     "kv_shape",

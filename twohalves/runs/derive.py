@@ -39,6 +39,13 @@ def total_s(row: Timing) -> float | None:
     return (row.done_ns - row.sent_ns) / NS
 
 
+def ttft_s(row: Timing) -> float | None:
+    """Seconds from sending to the first text, by the client's clock."""
+    if row.first_text_ns is None or row.sent_ns is None:
+        return None
+    return (row.first_text_ns - row.sent_ns) / NS
+
+
 def prefill_rate(row: Timing) -> float | None:
     """Prompt tokens processed per second of prefill."""
     return _rate(processed_tokens(row), prefill_s(row))

@@ -46,6 +46,18 @@ class PrintedTtft:
     """Seconds of the whole request."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedDecode:
+    """One printed row of the table of decode against context, section 31.2."""
+
+    context_tokens: int
+    """Prompt length, tokens."""
+    decode_tok_s: float
+    """Answer tokens per second, N steps for N tokens."""
+    ms_per_token: float
+    """Milliseconds per answer token."""
+
+
 @functools.cache
 def prefill_decode() -> tuple[PrintedRates, ...]:
     """The six printed rows of prefill and decode rates, shortest prompt first."""
@@ -70,6 +82,19 @@ def ttft() -> tuple[PrintedTtft, ...]:
             total_s=float(row["total_s"]),
         )
         for row in _read(_TABLES / "ttft.csv")
+    )
+
+
+@functools.cache
+def decode_vs_context() -> tuple[PrintedDecode, ...]:
+    """The four printed rows of decode against context, shortest context first."""
+    return tuple(
+        PrintedDecode(
+            context_tokens=int(row["context_tokens"]),
+            decode_tok_s=float(row["decode_tok_s"]),
+            ms_per_token=float(row["ms_per_token"]),
+        )
+        for row in _read(_TABLES / "decode_vs_context.csv")
     )
 
 
