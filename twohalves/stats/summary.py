@@ -7,6 +7,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from twohalves.stats.order import Interval, narrowest
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
@@ -25,18 +27,6 @@ class Summary:
     def spread(self) -> float:
         """Range over median, (high - low) / median: the one definition used in this book."""
         return (self.high - self.low) / self.median
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """A distribution-free interval for a median."""
-
-    low: float
-    """Lower order statistic."""
-    high: float
-    """Upper order statistic."""
-    confidence: float
-    """Probability that the interval covers the true median, a fraction."""
 
 
 def summarize(values: Sequence[float]) -> Summary:
@@ -72,14 +62,5 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
     >>> median_interval([6, 1, 5, 2, 4, 3])
     Interval(low=1, high=6, confidence=0.96875)
     """
-    ordered = sorted(values)
-    n = len(ordered)
-    best = None
-    tail = 0.0
-    for k in range(1, n // 2 + 1):
-        tail += math.comb(n, k - 1) / 2**n
-        covered = 1 - 2 * tail
-        if covered < confidence:
-            break
-        best = Interval(low=ordered[k - 1], high=ordered[-k], confidence=covered)
-    return best
+    n = len(values)
+    return narrowest(sorted(values), [math.comb(n, k) for k in range(n + 1)], confidence)

@@ -1,0 +1,42 @@
+"""Intervals that stand between two order statistics, whatever the distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A distribution-free interval."""
+
+    low: float
+    """Lower order statistic."""
+    high: float
+    """Upper order statistic."""
+    confidence: float
+    """Probability that the interval covers the true value, a fraction."""
+
+
+def narrowest(ordered: Sequence[float], below: Sequence[int], confidence: float) -> Interval | None:
+    """The narrowest symmetric interval that reaches the confidence asked for.
+
+    The true value lies outside the k-th smallest and the k-th largest value with probability
+    2 * P(L <= k - 1), where L is how many of the values lie below it.
+
+    Args:
+        ordered: the values, smallest first.
+        below: in how many of all equally likely cases L is 0, 1, 2 ...
+        confidence: that the interval shall cover the true value, a fraction.
+
+    Returns:
+        None when so few values cannot reach that confidence.
+    """
+    cases, tail, best = sum(below), 0, None
+    for k in range(1, len(ordered) // 2 + 1):
+        tail += below[k - 1]
+        covered = 1 - 2 * tail / cases
+        if covered < confidence:
+            break
+        best = Interval(low=ordered[k - 1], high=ordered[-k], confidence=covered)
+    return best
