@@ -10,20 +10,30 @@ from twohalves.stats.fit import (
     quadratic,
     staircase,
 )
-from twohalves.stats.summary import Interval, Summary, median_interval, summarize
+from twohalves.stats.order import Interval
+from twohalves.stats.ratio import Ratio, ratio_of_medians
+from twohalves.stats.signs import Signs
+from twohalves.stats.summary import Summary, median_interval, summarize
+from twohalves.stats.trend import Trend, points_needed, trend
 
 __all__ = [
     "Interval",
     "Line",
     "Quadratic",
+    "Ratio",
+    "Signs",
     "Staircase",
     "Summary",
+    "Trend",
     "block_interval",
     "block_intervals",
     "line",
     "median_interval",
     "nonnegative",
+    "points_needed",
     "quadratic",
+    "ratio_of_medians",
     "staircase",
     "summarize",
+    "trend",
 ]

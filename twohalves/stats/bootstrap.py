@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from twohalves.stats.summary import Interval
+from twohalves.stats.order import Interval
 
 Row = TypeVar("Row")
 

@@ -25,4 +25,5 @@ class Signs:
         >>> Signs(holds=5, of=5).p, Signs(holds=4, of=5).p
         (0.03125, 0.1875)
         """
-        return sum(math.comb(self.of, k) for k in range(self.holds, self.of + 1)) / 2**self.of
+        at_least = sum(math.comb(self.of, k) for k in range(self.holds, self.of + 1))
+        return at_least / (1 << self.of)
