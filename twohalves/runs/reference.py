@@ -58,6 +58,29 @@ class PrintedDecode:
     """Milliseconds per answer token."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedCache:
+    """One printed row of the table of section 31.5: the same prompt sent twice."""
+
+    prompt_tokens: int
+    """Prompt length, tokens."""
+    cold_prefill_s: float
+    """Seconds of prefill, the first time."""
+    warm_prefill_s: float
+    """Seconds of prefill, the second time."""
+    prefill_speedup_x: float
+    """Cold over warm prefill, as printed."""
+    cold_total_s: float
+    """Seconds of the whole request, the first time."""
+    warm_total_s: float
+    """Seconds of the whole request, the second time."""
+
+    @property
+    def total_speedup(self) -> float:
+        """Cold over warm whole request."""
+        return self.cold_total_s / self.warm_total_s
+
+
 @functools.cache
 def prefill_decode() -> tuple[PrintedRates, ...]:
     """The six printed rows of prefill and decode rates, shortest prompt first."""
@@ -95,6 +118,22 @@ def decode_vs_context() -> tuple[PrintedDecode, ...]:
             ms_per_token=float(row["ms_per_token"]),
         )
         for row in _read(_TABLES / "decode_vs_context.csv")
+    )
+
+
+@functools.cache
+def prompt_cache() -> tuple[PrintedCache, ...]:
+    """The six printed rows of cold and warm requests, shortest prompt first."""
+    return tuple(
+        PrintedCache(
+            prompt_tokens=int(row["prompt_tokens"]),
+            cold_prefill_s=float(row["cold_prefill_s"]),
+            warm_prefill_s=float(row["warm_prefill_s"]),
+            prefill_speedup_x=float(row["prefill_speedup_x"]),
+            cold_total_s=float(row["cold_total_s"]),
+            warm_total_s=float(row["warm_total_s"]),
+        )
+        for row in _read(_TABLES / "prompt_cache.csv")
     )
 
 
