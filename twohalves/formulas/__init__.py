@@ -11,12 +11,13 @@ from twohalves.formulas.kv_cache import (
     cache_bytes,
     is_quantized,
 )
-from twohalves.formulas.latency import Latency, crude_latency
+from twohalves.formulas.latency import FittedLatency, Latency, crude_latency
 from twohalves.formulas.memory import memory_needed
 from twohalves.formulas.rates import decode_steps, rate
 
 __all__ = [
     "KV_TYPES",
+    "FittedLatency",
     "KvLayer",
     "KvShape",
     "Latency",

@@ -40,10 +40,27 @@ def total_s(row: Timing) -> float | None:
 
 
 def ttft_s(row: Timing) -> float | None:
-    """Seconds from sending to the first text, by the client's clock."""
-    if row.first_text_ns is None or row.sent_ns is None:
+    """Seconds from sending to the first text, by the client's clock: time to first token.
+
+    None for an answer that came in one piece: its first text is its end.
+    """
+    if row.first_text_ns is None or row.sent_ns is None or not row.streamed:
         return None
     return (row.first_text_ns - row.sent_ns) / NS
+
+
+def tpot_s(row: Timing) -> float | None:
+    """Seconds a token after the first, by the client's clock: time per output token."""
+    if row.first_text_ns is None or row.last_text_ns is None or not row.streamed:
+        return None
+    steps = 0 if row.eval_count is None else decode_steps(row.eval_count)
+    return (row.last_text_ns - row.first_text_ns) / NS / steps if steps else None
+
+
+def ttft_share(row: Timing) -> float | None:
+    """Time to first token over the time of the whole request, a fraction."""
+    first, total = ttft_s(row), total_s(row)
+    return first / total if first is not None and total else None
 
 
 def prefill_rate(row: Timing) -> float | None:

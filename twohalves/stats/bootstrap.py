@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from twohalves.stats.order import Interval
@@ -12,6 +13,7 @@ Row = TypeVar("Row")
 
 LEAST_BLOCKS = 5
 RESAMPLES = 2000
+_ENOUGH = 0.9
 _SEED = 31
 
 
@@ -19,7 +21,6 @@ def block_intervals(
     blocks: Sequence[Sequence[Row]],
     quantities: Callable[[list[Row]], Sequence[float]],
     *,
-    resamples: int = RESAMPLES,
     confidence: float = 0.95,
 ) -> tuple[Interval, ...] | None:
     """Percentile intervals of several quantities at once, by block bootstrap.
@@ -33,7 +34,6 @@ def block_intervals(
         blocks: rows by block.
         quantities: computes numbers from rows, always as many; a draw it refuses with
             ValueError is left out, for example one with too few lengths for a curve.
-        resamples: draws.
         confidence: part of the draws inside, a fraction.
 
     Returns:
@@ -47,15 +47,11 @@ def block_intervals(
     """
     if len(blocks) < LEAST_BLOCKS:
         return None
-    chance = random.Random(_SEED)  # noqa: S311  # statistics, no secret
     drawn = []
-    for _ in range(resamples):
-        rows = [row for block in chance.choices(blocks, k=len(blocks)) for row in block]
-        try:
+    for rows in _draws(blocks):
+        with contextlib.suppress(ValueError):
             drawn.append(tuple(quantities(rows)))
-        except ValueError:
-            continue
-    if len(drawn) < 0.9 * resamples:
+    if len(drawn) < _ENOUGH * RESAMPLES:
         return None
     return tuple(_middle(sorted(values), confidence) for values in zip(*drawn, strict=True))
 
@@ -64,14 +60,17 @@ def block_interval(
     blocks: Sequence[Sequence[Row]],
     quantity: Callable[[list[Row]], float],
     *,
-    resamples: int = RESAMPLES,
     confidence: float = 0.95,
 ) -> Interval | None:
     """The interval of one quantity: see `block_intervals`."""
-    found = block_intervals(
-        blocks, lambda rows: (quantity(rows),), resamples=resamples, confidence=confidence
-    )
+    found = block_intervals(blocks, lambda rows: (quantity(rows),), confidence=confidence)
     return found[0] if found else None
+
+
+def _draws(blocks: Sequence[Sequence[Row]]) -> Iterator[list[Row]]:
+    chance = random.Random(_SEED)  # noqa: S311  # statistics, no secret
+    for _ in range(RESAMPLES):
+        yield [row for block in chance.choices(blocks, k=len(blocks)) for row in block]
 
 
 def _middle(ordered: Sequence[float], confidence: float) -> Interval:
