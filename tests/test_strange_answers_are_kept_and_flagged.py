@@ -93,7 +93,7 @@ def test_thinking_counts_as_the_first_token_and_is_said(model, tmp_path):
         if model.answered != 9:
             return answer
         *chunks, final = [json.loads(line) for line in answer.body.splitlines()]
-        thoughts = [each | {"response": "", "thinking": " hm"} for each in chunks]
+        thoughts = [each | {"response": "", "thinking": each["response"]} for each in chunks]
         pieces = [(0.005, thoughts[0] | {"thinking": ""}), (0.2, thoughts[0])]
         return scripted.Answer(chunks=[*pieces, *((0, each) for each in [*thoughts[1:], final])])
 

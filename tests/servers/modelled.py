@@ -103,9 +103,11 @@ class Modelled:
         if fault is not None:
             final = fault(final)
         if not body.get("stream", True):
-            return scripted.Answer(body=final | {"response": " word" * written})
-        chunk = {"created_at": "2026-11-29T15:10:08Z", "response": " word", "done": False}
-        lines = [chunk] * written + ([final] if final else [])
+            words = "".join(f" word{number}" for number in range(written))
+            return scripted.Answer(body=final | {"response": words})
+        chunk = {"created_at": "2026-11-29T15:10:08Z", "done": False}
+        lines = [chunk | {"response": f" word{number}"} for number in range(written)]
+        lines += [final] if final else []
         text = "".join(json.dumps(line) + "\n" for line in lines)
         return scripted.Answer(
             headers={"content-type": "application/x-ndjson"},

@@ -20,6 +20,7 @@ from twohalves.errors import (
 )
 from twohalves.measure.connection import Connection
 from twohalves.measure.transport import Exchange
+from twohalves.runs.loops import loop_chunks
 from twohalves.runs.schema import COUNTERS, Timing
 from twohalves.server import translated
 
@@ -43,6 +44,8 @@ class Answered:
     """Why the answer did not come to its end; None = it did."""
     noticed: tuple[str, ...] = ()
     """Flags that only the exchange itself can tell."""
+    reply: str = ""
+    """The whole text of the answer, thinking included."""
 
 
 def ask(line: Connection, row: Timing, prompt: str, began_ns: int) -> Answered:
@@ -50,8 +53,8 @@ def ask(line: Connection, row: Timing, prompt: str, began_ns: int) -> Answered:
 
     Args:
         line: the way to the server.
-        row: the request as planned; comes back with counters and clocks.
-        prompt: sent raw, without a template, and streamed.
+        row: the request as planned, `streamed` or not; comes back with counters and clocks.
+        prompt: sent raw, without a template.
         began_ns: the clock at the beginning of the run.
 
     Returns:
@@ -80,19 +83,22 @@ def ask(line: Connection, row: Timing, prompt: str, began_ns: int) -> Answered:
 
 
 def _send(line: Connection, row: Timing, prompt: str) -> TwoHalvesError | None:
-    """Send the request and read the stream to its end; the error, if it did not end well."""
+    """Send the request and read the answer to its end; the error, if it did not end well."""
+    wanted: dict[str, Any] = {
+        "model": row.model,
+        "prompt": prompt,
+        "raw": True,
+        "options": OPTIONS | {"num_ctx": row.num_ctx, "num_predict": row.num_predict},
+        "keep_alive": KEEP_ALIVE,
+    }
     gc.disable()  # a collection in the timed span would be counted as the server's time
     try:
         with translated(line.server):
-            for _ in line.client.generate(
-                model=row.model,
-                prompt=prompt,
-                raw=True,
-                stream=True,
-                options=OPTIONS | {"num_ctx": row.num_ctx, "num_predict": row.num_predict},
-                keep_alive=KEEP_ALIVE,
-            ):
-                pass
+            if row.streamed:
+                for _ in line.client.generate(**wanted, stream=True):
+                    pass
+            else:
+                line.client.generate(**wanted, stream=False)
     except TwoHalvesError as error:
         return error
     finally:
@@ -104,15 +110,16 @@ def read_exchange(row: Timing, exchange: Exchange, began_ns: int) -> Answered:
     """Fill a row from a recorded exchange."""
     records = exchange.records()
     last = records[-1][1] if records else {}
-    texts = [(clock, record) for clock, record in records if _has_text(record)]
+    spoken = [(clock, record) for clock, record in records if _text(record)]
+    texts = [_text(record) for _, record in spoken]
     final = last if last.get("done") is True else {}
     counters = {name: _count(final.get(name)) for name in COUNTERS}
-    first, end = (texts[0], texts[-1]) if texts else ((None, {}), (None, {}))
+    first, end = (spoken[0], spoken[-1]) if spoken else ((None, {}), (None, {}))
+    only_thinking = bool(spoken) and not any(record.get("response") for _, record in spoken)
     return Answered(
         record=last,
-        noticed=("only_thinking",)
-        if texts and not any(r.get("response") for _, r in texts)
-        else (),
+        noticed=("only_thinking",) if only_thinking else (),
+        reply="".join(texts),
         row=dataclasses.replace(
             row,
             **counters,  # type: ignore[arg-type]  # every counter is int or None
@@ -122,9 +129,11 @@ def read_exchange(row: Timing, exchange: Exchange, began_ns: int) -> Answered:
             first_text_ns=_since(first[0], began_ns),
             last_text_ns=_since(end[0], began_ns),
             done_ns=_since(exchange.done_ns, began_ns),
-            server_first_at=str(first[1].get("created_at", "")),
-            server_last_at=str(end[1].get("created_at", "")),
+            server_first_at=_stamp(first[1]),
+            server_last_at=_stamp(end[1]),
+            server_done_at=_stamp(final),
             n_chunks=len(texts),
+            loop_chunks=loop_chunks(texts) if row.streamed else None,
         ),
     )
 
@@ -142,9 +151,13 @@ def _taken(failed: TwoHalvesError, exchange: Exchange) -> bool:
     return begun or isinstance(failed, _FAILURES)
 
 
-def _has_text(record: dict[str, Any]) -> bool:
+def _text(record: dict[str, Any]) -> str:
     """Thinking is generated text too: the first token may come in that field."""
-    return bool(record.get("response") or record.get("thinking"))
+    return "".join(str(record.get(field) or "") for field in ("thinking", "response"))
+
+
+def _stamp(record: dict[str, Any]) -> str:
+    return str(record.get("created_at") or "")
 
 
 def _count(value: object) -> int | None:

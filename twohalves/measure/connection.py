@@ -23,6 +23,17 @@ class Loaded:
     """Hexadecimal."""
     window: int | None
     """Its context window, tokens."""
+    size: int | None = None
+    """Bytes of weights, cache and buffers, as the server reckons them."""
+    size_vram: int | None = None
+    """Bytes of them in graphics memory."""
+
+    @property
+    def gpu_share(self) -> float | None:
+        """Share of the model in graphics memory, from 0 to 1."""
+        if self.size_vram is None or not self.size:
+            return None
+        return self.size_vram / self.size
 
 
 class Connection:
@@ -50,7 +61,12 @@ class Connection:
         except TwoHalvesError:  # the next request will tell what is wrong
             return None
         return tuple(
-            Loaded(digest=each.digest or None, window=each.context_length or None)
+            Loaded(
+                digest=each.digest or None,
+                window=each.context_length or None,
+                size=each.size,
+                size_vram=each.size_vram,
+            )
             for each in listed
             if name in {each.name, each.model}
         )
@@ -64,6 +80,15 @@ class Connection:
         with translated(self.server):
             listed = self._glancing.list().models
         return next((each.digest or None for each in listed if each.model == name), None)
+
+    def unload(self, name: str) -> None:
+        """Have the server put a model out of its memory.
+
+        Raises:
+            TwoHalvesError: the server cannot be asked.
+        """
+        with translated(self.server):
+            self._glancing.generate(model=name, prompt="", keep_alive=0)
 
     def close(self) -> None:
         """Close both connections."""
