@@ -12,16 +12,15 @@ import json
 import os
 import random
 import secrets
-import statistics
 import subprocess
 import sys
 import time
 import urllib.parse
 from dataclasses import dataclass
 
+from tests.benchmarks.ratios import told
 from tests.servers.builtin import MODEL
 from twohalves.server.builtin.options import read_options
-from twohalves.stats import median_interval
 
 QUIET_S = 0.03  # connected, and the engine's threads at rest: as with a client's kept connection
 OPTIONS = {"num_ctx": 2048, "num_predict": 64, "temperature": 0}
@@ -70,7 +69,7 @@ def compare(threads, pairs):
         server.stdin.close()
     later = [ours.first_ms - engines.first_ms for ours, engines in pairs]
     ratios = [ours.rate / engines.rate for ours, engines in pairs]
-    return _told(later, 1), _told(ratios, 3)
+    return told(later, 1), told(ratios, 3)
 
 
 def _pair(through, past):
@@ -139,14 +138,6 @@ class Past(Way):
 
 def _fresh():
     return " ".join([secrets.token_hex(4), *random.sample(WORDS, 90)])
-
-
-def _told(values, digits):
-    interval = median_interval(values)
-    middle = f"{statistics.median(values):.{digits}f}"
-    if interval is None:
-        return f"{middle} (too few pairs for an interval)"
-    return f"{middle} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
 
 
 if __name__ == "__main__":

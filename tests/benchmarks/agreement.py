@@ -1,0 +1,201 @@
+"""Do the clocks agree: the client's, the server's counters, and the engine called directly?
+
+Each pair asks the same fresh prompt twice: through the harness, of a private built-in server,
+and of the same engine in another process with nothing between. Of the first request there are
+two clocks (the client's chunks, the server's counters), of the second two more (the engine's
+own timings, and a clock around the call). Lengths are interleaved, and the order within a pair
+alternates.
+
+    python -m tests.benchmarks.agreement --pairs 10
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+
+from tests.benchmarks.asking import QUIET_S, WINDOW, Harness, is_whole
+from tests.benchmarks.ratios import told
+from twohalves.measure.ask import OPTIONS
+from twohalves.runs import derive
+from twohalves.server import start
+from twohalves.server.builtin.options import read_options
+from twohalves.server.builtin.weights import installed_weights
+
+LENGTHS = (128, 1095, 2156)
+"""Prompt tokens: decode is compared at the first and the last, prefill at the others."""
+NUM_PREDICT = 64
+TARGETS = {"prefill": 0.02, "decode": 0.01}
+TRIES = 5
+"""A greedy answer may end early; then another prompt is taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """Tokens a second by one clock."""
+
+    prefill: float
+    """Prompt tokens."""
+    decode: float
+    """Answer tokens after the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """One prompt by four clocks, and the rate as most tools print it."""
+
+    client: Rates
+    """Chunks as they arrive; the prompt's time ends with the first of them."""
+    server: Rates
+    """Counters of the last record."""
+    engine: Rates
+    """The engine's own timings, in the other process."""
+    wall: Rates
+    """A clock around that call."""
+    raw_decode: float
+    """eval_count over eval_duration: one step too many."""
+
+
+def main():
+    """Compare, and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
+    asked = parser.parse_args()
+    sys.stdout.write(
+        f"{asked.pairs} pairs a length, {NUM_PREDICT} tokens each; "
+        "medians of paired ratios [95% interval]\n\n"
+    )
+    for line in table(measure(asked.lengths, asked.pairs)):
+        sys.stdout.write(f"{line}\n")
+
+
+def measure(lengths, pairs):
+    """For each length its pairs."""
+    found = {length: [] for length in lengths}
+    with start(window=WINDOW) as server, Alone(server) as alone:
+        harness = Harness(server)
+        _pair(harness, alone, min(lengths), 0)  # loads the one, and wakes the other
+        for number in range(pairs):
+            for length in lengths:
+                found[length].append(_pair(harness, alone, length, number))
+        harness.close()
+    return found
+
+
+class Alone:
+    """The engine in its own process."""
+
+    def __init__(self, server):
+        settings = {"num_ctx": WINDOW, "num_batch": read_options({}).num_batch, "num_thread": None}
+        self._first = {
+            "model": str(installed_weights()), "key": "", **asdict(server.settings), **settings
+        }  # fmt: skip
+
+    def __enter__(self):
+        self._process = subprocess.Popen(
+            [sys.executable, "-X", "utf8", "-m", "tests.benchmarks.engine_alone"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._say(self._first)
+        return self
+
+    def __exit__(self, *_):
+        self._process.stdin.close()
+        self._process.wait(20)
+        self._process.stdout.close()
+
+    def time(self, prompt, num_predict):
+        """Complete once, with the sampling that the server would choose."""
+        options = read_options(OPTIONS)
+        body = {"prompt": prompt, "n_predict": num_predict, "n_keep": options.num_keep,
+                "seed": options.seed, "cache_prompt": True, **options.sampling}  # fmt: skip
+        time.sleep(QUIET_S)
+        self._say(body)
+        return json.loads(self._process.stdout.readline())
+
+    def _say(self, record):
+        self._process.stdin.write(json.dumps(record).encode("ascii") + b"\n")
+        self._process.stdin.flush()
+
+
+def _pair(harness, alone, length, number):
+    for _ in range(TRIES):
+        prompt, answers = harness.prompt(length), {}
+        for way in (harness, alone) if number % 2 else (alone, harness):
+            answers[way] = way.time(prompt, NUM_PREDICT)
+        row, timings = answers[harness], answers[alone]
+        if is_whole(row) and timings["predicted_n"] == NUM_PREDICT:
+            return _compared(row, timings)
+    raise RuntimeError(f"{TRIES} answers in a row were shorter than {NUM_PREDICT} tokens")
+
+
+def _compared(row, timings):
+    steps, read = NUM_PREDICT - 1, timings["prompt_n"]
+    asked, first, last = row.sent_ns / 1e9, row.first_text_ns / 1e9, row.last_text_ns / 1e9
+    return Pair(
+        client=Rates(
+            prefill=derive.processed_tokens(row) / (first - asked), decode=steps / (last - first)
+        ),
+        server=Rates(prefill=derive.prefill_rate(row), decode=derive.decode_rate(row)),
+        engine=Rates(
+            prefill=1e3 * read / timings["prompt_ms"], decode=1e3 * steps / timings["predicted_ms"]
+        ),
+        wall=Rates(
+            prefill=read / timings["first_s"],
+            decode=steps / (timings["last_s"] - timings["first_s"]),
+        ),
+        raw_decode=derive.decode_rate_raw(row),
+    )
+
+
+COMPARED = {
+    "client ÷ counters": ("client", "server"),
+    "counters ÷ engine": ("server", "engine"),
+    "client ÷ clock around the engine": ("client", "wall"),
+    "engine ÷ clock around it": ("engine", "wall"),
+}
+
+
+def table(found):
+    """The lines of a Markdown table, and the raw rate below it."""
+    yield f"| tokens/s | prompt tokens | median | {' | '.join(COMPARED)} | within |"
+    yield "|---|---|---|" + "---|" * len(COMPARED) + "---|"
+    lengths = sorted(found)
+    for quantity, shown in {"prefill": lengths[1:] or lengths, "decode": lengths}.items():
+        for length in shown:
+            yield _line(quantity, length, found[length])
+    yield ""
+    for length in lengths:
+        raw = told([pair.raw_decode / pair.wall.decode for pair in found[length]])
+        yield f"Decode at {length:,}, raw counters ÷ clock around the engine: {raw}; "
+        yield f"{NUM_PREDICT} tokens for {NUM_PREDICT - 1} steps make {_too_many():.3f}."
+
+
+def _too_many():
+    return NUM_PREDICT / (NUM_PREDICT - 1)
+
+
+def _line(quantity, length, pairs):
+    rates = {
+        clock: [getattr(getattr(pair, clock), quantity) for pair in pairs]
+        for clock in ("client", "server", "engine", "wall")
+    }
+    ratios = [
+        [a / b for a, b in zip(rates[above], rates[below], strict=True)]
+        for above, below in COMPARED.values()
+    ]
+    target = TARGETS[quantity]
+    worst = max(abs(statistics.median(each) - 1) for each in ratios)
+    held = f"{worst:.1%}, target {target:.0%}"
+    middle = f"{statistics.median(rates['server']):.1f}"
+    return f"| {quantity} | {length:,} | {middle} | {' | '.join(map(told, ratios))} | {held} |"
+
+
+if __name__ == "__main__":
+    main()
