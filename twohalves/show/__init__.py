@@ -1,5 +1,29 @@
 """What a reader sees: sentences with numbers in them, tables, pictures, the calculator."""
 
-from twohalves.show import calculator, crude, diagram, figures, rates, repeats
+from twohalves.show import (
+    byte_count,
+    calculator,
+    crude,
+    decode,
+    diagram,
+    figures,
+    rates,
+    repeats,
+    streaming,
+    wall_clock,
+    where,
+)
 
-__all__ = ["calculator", "crude", "diagram", "figures", "rates", "repeats"]
+__all__ = [
+    "byte_count",
+    "calculator",
+    "crude",
+    "decode",
+    "diagram",
+    "figures",
+    "rates",
+    "repeats",
+    "streaming",
+    "wall_clock",
+    "where",
+]

@@ -1,4 +1,4 @@
-"""The chart of section 31.1: both rates over prompt length, yours and the chapter's."""
+"""The charts: rates over prompt length, and the time of a token over context."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import re
 import matplotlib as mpl
 from IPython.display import SVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from twohalves.runs import Run, reference
+from twohalves.show import byte_count, decode
+from twohalves.show.needs import needs
 from twohalves.show.numbers import fixed
 from twohalves.show.rates import lines
 from twohalves.show.svg import DECODE, FONT, INK, PREFILL
@@ -45,17 +47,40 @@ def rates_by_length(run: Run) -> SVG:
             axes.plot(lengths, yours, "o-", color=color, label=f"{name}, yours")
             axes.plot(theirs, chapters, "s:", color=color, mfc="none", label=f"{name}, chapter")
         axes.set(xscale="log", yscale="log", xlabel="prompt tokens", ylabel="tokens per second")
-        _dress(axes, lengths)
+        axes.set_xticks(lengths)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        _dress(axes)
         return SVG(_themed(figure, "Prefill and decode rates over prompt length, both logarithmic"))
 
 
-def _dress(axes: mpl.axes.Axes, lengths: list[float]) -> None:
-    """Plain ticks with plain numbers, no box, one color of ink."""
-    plain = FuncFormatter(lambda value, _: fixed(value))
-    axes.set_xticks(lengths)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+@needs(decode.DECODE)
+def token_time_by_context(run: Run) -> SVG:
+    """Milliseconds a token over context: measured, by counting bytes, and the chapter's."""
+    own, printed = decode.lines(run), reference.decode_vs_context()
+    counted = byte_count.own_count(run)
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "two-halves", "font.size": 10}):
+        figure = Figure(figsize=(6.2, 3.6), layout="constrained")
+        axes = figure.subplots()
+        contexts = [line.prompt_tokens.median for line in own]
+        times = [1000 / line.decode_rate.median for line in own]
+        axes.plot(contexts, times, "o-", color=_DECODE, label="yours")
+        if counted is not None:
+            by_bytes = [1000 / step.predicted for step in counted.steps]
+            axes.plot(contexts, by_bytes, "--", color=_INK, label="yours, by bytes alone")
+        theirs = [row.context_tokens for row in printed]
+        axes.plot(theirs, [row.ms_per_token for row in printed], "s:", color=_DECODE,
+                  mfc="none", label="chapter")  # fmt: skip
+        axes.set(xlabel="context tokens", ylabel="milliseconds per token", ylim=(0, None))
+        _dress(axes)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+        return SVG(_themed(figure, "Milliseconds per answer token over tokens of context"))
+
+
+def _dress(axes: mpl.axes.Axes) -> None:
+    """Plain numbers at the ticks, no box, one color of ink."""
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(plain)
+        axis.set_major_formatter(FuncFormatter(lambda value, _: fixed(value)))
         axis.set_minor_locator(NullLocator())
     axes.tick_params(colors=_INK)
     axes.xaxis.label.set_color(_INK)

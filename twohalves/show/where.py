@@ -1,0 +1,148 @@
+"""Section 31.2, the account: where the seconds of a request went, from two clocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from IPython.display import SVG, Markdown
+
+from twohalves.runs import Run, conditions
+from twohalves.runs.parts import Parts, middle, parts
+from twohalves.show import svg
+from twohalves.show.markdown import say, table
+from twohalves.show.needs import needs
+from twohalves.show.numbers import fixed, percent, seconds
+from twohalves.show.wall_clock import TTFT
+
+WIDTH = 600
+_LEFT = 8.0
+_ROOM = WIDTH - 2 * _LEFT
+_PITCH = 50.0
+_COLORS = {"prefill": svg.PREFILL, "decode": svg.DECODE}
+NS = 1e9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """One real request of a length: that of the median time, so that its parts add up."""
+
+    tokens: int
+    """Prompt length achieved."""
+    parts: Parts
+    """Where its time went."""
+
+
+def accounts(run: Run) -> tuple[Account, ...]:
+    """One request a length, shortest prompt first; lengths whose clocks do not say are left out.
+
+    Raises:
+        RunHasNoRows: no valid row of the experiment.
+    """
+    chosen = [middle(line.rows) for line in conditions(run, TTFT)]
+    found = [(row.prompt_eval_count or 0, parts(row)) for row in chosen]
+    return tuple(Account(tokens=tokens, parts=each) for tokens, each in found if each is not None)
+
+
+@needs(TTFT)
+def own_table(run: Run) -> Markdown:
+    """Each part in its own column, in the order in which they happen, and their sum."""
+    found = accounts(run)
+    if not found:
+        return _untold(run)
+    names = list(dict.fromkeys(name for each in found for name in each.parts.named()))
+    rows = [
+        [
+            fixed(each.tokens),
+            *(_part(each.parts.named().get(name)) for name in names),
+            seconds(each.parts.wall_ns / NS),
+        ]
+        for each in found
+    ]
+    caption = (
+        f"Run {run.id}: of each length the request of median time, so that a line adds up. "
+        "Load, prefill and decode are the server's counters; the first step comes from its time "
+        "stamps, transport from the client's clock; the rest is what the server's total leaves."
+    )
+    return table(["context tokens", *names, "together"], rows, caption)
+
+
+def _part(ns: int | None) -> str:
+    if ns is None:
+        return "–"
+    return f"{'−' if ns < 0 else ''}{seconds(abs(ns) / NS)}"
+
+
+@needs(TTFT)
+def outside(run: Run) -> Markdown:
+    """What belongs to neither half: how much it is, and that it hardly grows."""
+    found = accounts(run)
+    if not found:
+        return _untold(run)
+    short, long = found[0], found[-1]
+    return say(
+        f"**In neither half** were {seconds(_outside_s(short))} of your request of "
+        f"{fixed(short.tokens)} tokens, {percent(_share(short), 1)} of it, and "
+        f"{seconds(_outside_s(long))} of that of {fixed(long.tokens)}, "
+        f"{percent(_share(long), 1)}. {_largest(short)}"
+    )
+
+
+def _outside_s(each: Account) -> float:
+    return each.parts.outside_both_ns / NS
+
+
+def _share(each: Account) -> float:
+    return each.parts.outside_both_ns / each.parts.wall_ns
+
+
+def _largest(each: Account) -> str:
+    """The largest part of a request that belongs to neither half."""
+    others = {name: ns for name, ns in each.parts.named().items() if name not in _COLORS}
+    name = max(others, key=lambda one: others[one])
+    return (
+        f"The largest part of it, at {fixed(each.tokens)} tokens, is called {name}: "
+        f"{seconds(others[name] / NS)}."
+    )
+
+
+@needs(TTFT)
+def bars(run: Run) -> SVG | Markdown:
+    """One bar a length, each as wide as the page: the parts as shares of their own request."""
+    found = accounts(run)
+    if not found:
+        return _untold(run)
+    shapes: list[str] = []
+    for number, each in enumerate(found):
+        top = _PITCH * number
+        shapes += [svg.label(_LEFT, top + 16, _said(each)), *_bar(each, top + 22)]
+    title = "Shares of each request, in the order they happen. "
+    title += "; ".join(_said(each) for each in found) + "."
+    return SVG(svg.drawing(WIDTH, int(_PITCH * len(found)), title, shapes))
+
+
+def _bar(each: Account, top: float) -> list[str]:
+    """A request as one bar; what belongs to neither half is gray. A part below 0 has no width."""
+    shapes, left = [], _LEFT
+    shown = {name: max(0, ns) for name, ns in each.parts.named().items()}
+    for name, ns in shown.items():
+        width = _ROOM * ns / sum(shown.values())
+        shapes.append(svg.box(left, top, width, 18, _COLORS.get(name, svg.FAINT)))
+        left += width
+    return shapes
+
+
+def _said(each: Account) -> str:
+    whole = each.parts.wall_ns
+    return (
+        f"{fixed(each.tokens)} tokens, {seconds(whole / NS)}: "
+        f"prefill {percent(each.parts.prefill_ns / whole, 1)}, "
+        f"decode {percent(each.parts.decode_ns / whole, 1)}, "
+        f"neither {percent(_share(each), 1)}"
+    )
+
+
+def _untold(run: Run) -> Markdown:
+    return say(
+        f"> **Note** — The server of run {run.id} does not tell its total time, so a request "
+        "cannot be taken apart."
+    )
