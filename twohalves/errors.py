@@ -2,7 +2,8 @@
 
     TwoHalvesError
       runs
-        RunUnreadable, RunMissing, RunHasNoRows, CannotKeep, CannotAppend, RunBusy
+        RunUnreadable, RunMissing, RunHasNoRows, SameRunTwice, CannotKeep, CannotAppend,
+        RunBusy
       measuring
         UnknownName, Interrupted, CannotResume, NoValidAnswer, PrefillNotTimed,
         WindowTooShort, NotInThisRun, ServerGone, ServerShared, AnotherAnswers
@@ -85,8 +86,9 @@ class RunMissing(TwoHalvesError):
     def __init__(self, run_id: str, known: tuple[str, ...]) -> None:
         super().__init__(run_id, known)
         there = ", ".join(known) if known else "none yet"
+        near = difflib.get_close_matches(run_id, known, n=1)
         self.what = f"There is no run named {run_id} in data/runs. There: {there}."
-        self.next_step = (
+        self.next_step = (f"Did you mean {near[0]}? " if near else "") + (
             "Name one of these, or unset TWOHALVES_RUN and measure with "
             "`python3 -m twohalves measure`."
         )
@@ -99,6 +101,18 @@ class RunHasNoRows(TwoHalvesError):
         super().__init__(run_id, experiment)
         self.what = f"The run {run_id} holds no valid row of the experiment {experiment}."
         self.next_step = f"Measure it: `python3 -m twohalves measure --experiment {experiment}`."
+
+
+class SameRunTwice(TwoHalvesError):
+    """A run was to be compared with itself."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(run_id)
+        self.what = f"{run_id} is named twice; a run compared with itself tells nothing."
+        self.next_step = (
+            "Name another run, or `reference` for the chapter's; `python3 -m twohalves runs list` "
+            "lists yours."
+        )
 
 
 class CannotKeep(TwoHalvesError, OSError):

@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from twohalves.runs import Run, Timing
+from twohalves.measure.trust import audit_notes, drift_note
+from twohalves.runs import Run, Timing, machine
 from twohalves.runs.choose import SAMPLE
 from twohalves.runs.session import Session
 from twohalves.runs.validity import INFORMATIVE, INVALID
-
-BUSY = 0.5
-"""Runnable programs per core from which a machine counts as busy."""
 
 
 def notes(run: Run) -> tuple[str, ...]:
@@ -25,19 +23,23 @@ def notes(run: Run) -> tuple[str, ...]:
         )
     said += _counting(run.session.get("counters", {}))
     said += _flagged(run.timings)
+    if moved := drift_note(run):
+        said.append(moved)
+    said += audit_notes(run)
     said += interruptions(run.session)
     if without := missing_lengths(run):
         said.append(f"No valid row was had at {_listed(without)} tokens.")
     if skipped := run.session["skipped_lengths"]:
         window = run.session["options"]["num_ctx"]
         said.append(f"Left out, because the window is {window:,} tokens: {_listed(skipped)}.")
+    said += _left_out(run.session.get("left_out", {}))
     if late := run.session.get("no_time_for"):
         said.append(
             f"No time was left for {_listed(late)} tokens on this machine; "
             "`--profile chapter` takes it."
         )
     before, cores = run.session["load_average"]["before"], run.session["machine"]["logical_cores"]
-    if before is not None and before > BUSY * cores:
+    if machine.was_busy(run.session):
         said.append(
             f"The machine was busy when this run began (load {before:.1f} on {cores} cores): "
             "its rates are too low, and its ratios may be off."
@@ -49,6 +51,14 @@ def notes(run: Run) -> tuple[str, ...]:
             f"the profile {run.session['profile']} allows on this machine."
         )
     return tuple(said)
+
+
+def _left_out(reasons: dict[str, str]) -> list[str]:
+    """Experiments, or parts of them, that were not measured, and why."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        by_reason.setdefault(why.rstrip("."), []).append(name)
+    return [f"Not measured: {', '.join(names)} ({why})." for why, names in by_reason.items()]
 
 
 def _counting(counters: dict[str, Any]) -> list[str]:
@@ -69,7 +79,7 @@ def _counting(counters: dict[str, Any]) -> list[str]:
 
 def _flagged(rows: Iterable[Timing]) -> list[str]:
     """What was noticed on answers, each flag with its meaning and how often."""
-    asked = [row for row in rows if row.role != "warmup"]
+    asked = [row for row in rows if row.role not in {"warmup", "audit"}]
     said = []
     invalid = [row for row in asked if not row.valid]
     if invalid:

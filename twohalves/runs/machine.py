@@ -10,6 +10,9 @@ from typing import Any
 
 import psutil
 
+BUSY = 0.5
+"""Runnable programs per core from which a machine counts as busy."""
+
 
 def facts() -> dict[str, Any]:
     """What the rates of a run depend on, as far as the system tells.
@@ -34,6 +37,12 @@ def facts() -> dict[str, Any]:
 def load_average() -> float | None:
     """Runnable processes over the last minute; None where the system keeps no such figure."""
     return psutil.getloadavg()[0] if hasattr(psutil, "getloadavg") else None
+
+
+def was_busy(session: dict[str, Any]) -> bool:
+    """Whether other programs kept the machine busy when a run began; False if not known."""
+    before = session["load_average"]["before"]
+    return before is not None and before > BUSY * session["machine"]["logical_cores"]
 
 
 def processor_name() -> str:

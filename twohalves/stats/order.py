@@ -17,6 +17,10 @@ class Interval:
     confidence: float
     """Probability that the interval covers the true value, a fraction."""
 
+    def times(self, factor: float) -> Interval:
+        """The same interval in a unit that is so many times smaller; the factor is above 0."""
+        return Interval(low=self.low * factor, high=self.high * factor, confidence=self.confidence)
+
 
 def narrowest(ordered: Sequence[float], below: Sequence[int], confidence: float) -> Interval | None:
     """The narrowest symmetric interval that reaches the confidence asked for.
