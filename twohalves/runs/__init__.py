@@ -1,6 +1,6 @@
 """What is kept of a measuring session: the row, appending, loading, validity, choosing."""
 
-from twohalves.runs import derive, machine, predictions, reference
+from twohalves.runs import derive, fitting, machine, material, parts, predictions, reference
 from twohalves.runs.append import Keeper
 from twohalves.runs.choose import (
     Whose,
@@ -34,12 +34,15 @@ __all__ = [
     "condition_of",
     "conditions",
     "derive",
+    "fitting",
     "fixed_run",
     "latest_number",
     "listed",
     "load",
     "machine",
+    "material",
     "named",
+    "parts",
     "predictions",
     "readers_run",
     "reference",

@@ -21,12 +21,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twohalves.formulas import decode_steps
-from twohalves.runs import derive
+from twohalves.runs import derive, reference
 from twohalves.runs.schema import Timing
 
 CLOCKS_AGREE = 0.03
 """Up to here, a fraction, two clocks of one decode agree."""
-
 _STAMP = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)", re.ASCII
 )
@@ -166,6 +165,39 @@ def two_clocks(row: Timing, free: int = 1) -> TwoClocks | None:
     if records < 1 or last <= first:
         return None
     return TwoClocks(counters_s=1 / rate, stamps_s=(last - first) / records / derive.NS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideBoth:
+    """What the chapter's tables say of the time that is in neither half, at one length."""
+
+    prompt_tokens: int
+    """Prompt length, tokens."""
+    cold_s: float
+    """Seconds of a request whose prompt is new."""
+    warm_s: float
+    """Seconds of the same request, sent again."""
+
+
+def chapter_outside_both() -> tuple[OutsideBoth, ...]:
+    """Whole request less prefill less decode, from the chapter's tables; it prints no such line.
+
+    The table of section 31.5 has totals and prefill, that of 31.1 has decode rates at the same
+    lengths but for a few tokens. Such a rate counts N tokens over the time of decode, so N over
+    the rate is that time. The answers of section 31.5 are taken to be as long as those of 31.1:
+    the chapter does not say so, but with them every row leaves about the same.
+    """
+    answer = reference.claim("out_tokens_prefill")
+    tables = zip(reference.prompt_cache(), reference.prefill_decode(), strict=True)
+    return tuple(
+        OutsideBoth(
+            prompt_tokens=cache.prompt_tokens,
+            cold_s=cache.cold_total_s - cache.cold_prefill_s - decode_s,
+            warm_s=cache.warm_total_s - cache.warm_prefill_s - decode_s,
+        )
+        for cache, rates in tables
+        for decode_s in [answer / rates.decode_tok_s]
+    )
 
 
 def _decode_ns(row: Timing) -> int | None:
