@@ -1,7 +1,10 @@
 """What a reader sees: sentences with numbers in them, tables, pictures, the calculator."""
 
 from twohalves.show import (
+    broken,
     byte_count,
+    cache_bars,
+    caching,
     calculator,
     crude,
     decode,
@@ -10,12 +13,17 @@ from twohalves.show import (
     rates,
     repeats,
     streaming,
+    traffic,
     wall_clock,
     where,
+    window,
 )
 
 __all__ = [
+    "broken",
     "byte_count",
+    "cache_bars",
+    "caching",
     "calculator",
     "crude",
     "decode",
@@ -24,6 +32,8 @@ __all__ = [
     "rates",
     "repeats",
     "streaming",
+    "traffic",
     "wall_clock",
     "where",
+    "window",
 ]
