@@ -31,6 +31,8 @@ class Loading(modelled.Modelled):
         self.digest, self.dies_at = digest, dies_at
         self.loaded = None
         """(window, digest) in memory."""
+        self.sizes = {"size": 2_500_000_000, "size_vram": 2_500_000_000}
+        """Bytes in memory, and in the graphics memory of it."""
 
     def routes(self):
         """The modelled routes, with what is in memory."""
@@ -38,29 +40,37 @@ class Loading(modelled.Modelled):
 
     def tags(self, _):
         """The one model, under the digest of the moment."""
-        name = "llama3.2:3b"
-        entry = {"name": name, "model": name, "digest": self.digest, "details": self.details}
-        return scripted.Answer(body={"models": [entry | {"size": 2_000_000_000}]})
+        entry = {"name": modelled.NAME, "model": modelled.NAME, "digest": self.digest}
+        entry |= {"details": self.details, "size": 2_000_000_000}
+        return scripted.Answer(body={"models": [entry]})
 
     def ps(self, _):
         """What is in memory."""
         if self.loaded is None:
             return scripted.Answer(body={"models": []})
         window, digest = self.loaded
-        name = "llama3.2:3b"
-        entry = {"name": name, "model": name, "digest": digest, "context_length": window}
+        entry = {"name": modelled.NAME, "model": modelled.NAME, "digest": digest}
+        entry |= self.sizes | {"context_length": window}
         return scripted.Answer(body={"models": [entry]})
 
+    def load_ns(self, body):
+        """Loads what is not in memory."""
+        wanted = (modelled.asked_for(body, "num_ctx", 4096), self.digest)
+        is_loaded, self.loaded = self.loaded == wanted, wanted
+        if is_loaded:
+            return super().load_ns(body)
+        super().unload()
+        return LOAD_NS
+
+    def unload(self):
+        """Nothing is in memory any more."""
+        super().unload()
+        self.loaded = None
+
     def generate(self, asked):
-        """One answer; loads first what is not in memory."""
-        wanted = (asked.json["options"]["num_ctx"], self.digest)
-        load_ns = 60_000_000 if self.loaded == wanted else LOAD_NS
-        self.loaded = wanted
-        number = self.answered + 1
-        earlier = self.faults.get(number, dict)
-        self.faults[number] = lambda final: earlier(final | {"load_duration": load_ns})
+        """One answer, or the beginning of one."""
         answer = super().generate(asked)
-        if number == self.dies_at:
+        if self.answered == self.dies_at and asked.json.get("prompt"):
             return scripted.Answer(chunks=_dying(answer.body.splitlines(keepends=True)))
         return answer
 
