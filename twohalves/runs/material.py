@@ -105,12 +105,12 @@ class Material:
 def of_run(run: Run) -> Material:
     """The run's valid cold rows, streamed and answered by its own server."""
     free = tokens_outside_the_clock(run)
-    first = _cold(run, _FOR_FIRST)
+    first = cold(run, *_FOR_FIRST)
     return Material(
         first=_points(first, derive.ttft_s, _prompt),
-        steps=_points(_cold(run, _FOR_STEPS), lambda row: _step_s(row, free), _mean_context),
-        totals=tuple(_total(asked, rows) for asked, rows in _by_length(first)),
-        paces=tuple(_paces(_by_length(_cold(run, _FOR_RATES)), free)),
+        steps=_points(cold(run, *_FOR_STEPS), lambda row: _step_s(row, free), _mean_context),
+        totals=tuple(_total(asked, rows) for asked, rows in by_length(first)),
+        paces=tuple(_paces(by_length(cold(run, *_FOR_RATES)), free)),
         stands_in=not (run.measured("ttft") and run.measured("decode_vs_context")),
     )
 
@@ -153,12 +153,11 @@ def of_chapter() -> Material:
     )
 
 
-def _near(one: int, other: int) -> bool:
-    return abs(one - other) <= NEAR * max(one, other)
+def cold(run: Run, *experiments: str) -> tuple[Timing, ...]:
+    """The usable rows of the first of these experiments that has some.
 
-
-def _cold(run: Run, experiments: tuple[str, ...]) -> tuple[Timing, ...]:
-    """The usable rows of the first of these experiments that has some."""
+    Usable are valid rows of new prompts, streamed, and answered by the run's own server.
+    """
     for experiment in experiments:
         rows = tuple(
             row
@@ -168,6 +167,18 @@ def _cold(run: Run, experiments: tuple[str, ...]) -> tuple[Timing, ...]:
         if rows:
             return rows
     return ()
+
+
+def by_length(rows: Iterable[Timing]) -> list[tuple[int, list[Timing]]]:
+    """Rows by the prompt length asked for, shortest first."""
+    found: dict[int, list[Timing]] = {}
+    for row in rows:
+        found.setdefault(int(row.condition), []).append(row)
+    return sorted(found.items())
+
+
+def _near(one: int, other: int) -> bool:
+    return abs(one - other) <= NEAR * max(one, other)
 
 
 def _points(
@@ -193,13 +204,6 @@ def _mean_context(row: Timing) -> float:
 def _step_s(row: Timing, free: int) -> float | None:
     rate = derive.decode_rate(row, free)
     return 1 / rate if rate else None
-
-
-def _by_length(rows: Iterable[Timing]) -> list[tuple[int, list[Timing]]]:
-    found: dict[int, list[Timing]] = {}
-    for row in rows:
-        found.setdefault(int(row.condition), []).append(row)
-    return sorted(found.items())
 
 
 def _total(asked: int, rows: list[Timing]) -> Total:
