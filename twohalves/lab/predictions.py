@@ -45,19 +45,21 @@ def _field(book: Book, question: str, unit: str) -> widgets.Widget:
     return widgets.HBox([field, said])
 
 
-def compare(book: Book, run: Run, question: str, measured: float, unit: str) -> Markdown:
+def compare(book: Book, run: Run, question: str, measured: float | None, unit: str) -> Markdown:
     """The guess beside what was measured.
 
     Args:
         book: from `ready`.
         run: the run that was measured.
         question: as given to `predict`.
-        measured: the same quantity, measured.
+        measured: the same quantity, measured; None = the run does not hold it.
         unit: what the number counts.
     """
     guess = predictions.of(run.session, question)
     if book.replayed is None:
         guess = predictions.value(predictions.kept(book.runs), question) or guess
+    if measured is None:
+        return Markdown("Your guess waits: this run did not measure it.")
     if not guess:
         return Markdown(f"No guess was kept. Measured: {significant(measured)} {unit}.")
     factor = max(guess / measured, measured / guess)

@@ -21,6 +21,13 @@ def lines(run: Run) -> tuple[Condition, ...]:
     return conditions(run, DECODE)
 
 
+def times_as_long(run: Run) -> float | None:
+    """How many times as long a token takes after the longest context; None = not measured."""
+    if not run.measured(DECODE):
+        return None
+    return lines(run)[0].decode_rate.median / lines(run)[-1].decode_rate.median
+
+
 @needs(DECODE)
 def own_table(run: Run) -> Markdown:
     """Rate and time per token, and what both lost since the shortest context."""
@@ -111,7 +118,7 @@ def slowdown(run: Run) -> Markdown:
         "tokens. It prints the first."
     )
     short, long = found[0], found[-1]
-    times = short.decode_rate.median / long.decode_rate.median
+    times = times_as_long(run) or 1.0
     if len(found) == 1:
         return say(f"Your run holds one length, so it cannot tell. {chapter}")
     if times < 1 + NOTICEABLE:

@@ -64,8 +64,8 @@ def _wait(line: Condition) -> Wait:
 
 
 def longest_share(run: Run) -> float | None:
-    """The share of the longest request that is over at its first token; None = not measured."""
-    return waits(run)[-1].share.median if run.measured(TTFT) else None
+    """Percent of the longest request that are over at its first token; None = not measured."""
+    return 100 * waits(run)[-1].share.median if run.measured(TTFT) else None
 
 
 @needs(TTFT)
@@ -153,7 +153,8 @@ def headline(run: Run) -> Markdown:
     said = (
         f"**At {fixed(long.context_tokens)} tokens of context {percent(long.share.median)} of "
         f"your request was over when its first token appeared**: {seconds(long.ttft_s.median)} "
-        f"of {seconds(long.total_s)}. Reading the prompt was {percent(prefill, 1)} of that wait. "
+        f"of {seconds(long.total_s)}. Reading the prompt took "
+        f"{seconds(long.line.prefill_s.median)} of that wait. "
         f"At {fixed(short.context_tokens)} tokens the share was {percent(short.share.median)}. "
         f"The chapter's longest request, of {fixed(printed.context_tokens)} tokens: "
         f"{percent(printed.ttft_s / printed.total_s)}, {fixed(printed.ttft_s, 1)} s of "

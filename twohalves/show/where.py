@@ -81,9 +81,9 @@ def outside(run: Run) -> Markdown:
     short, long = found[0], found[-1]
     return say(
         f"**In neither half** were {seconds(_outside_s(short))} of your request of "
-        f"{fixed(short.tokens)} tokens, {percent(_share(short), 1)} of it, and "
+        f"{fixed(short.tokens)} tokens, {_little(_share(short))} of it, and "
         f"{seconds(_outside_s(long))} of that of {fixed(long.tokens)}, "
-        f"{percent(_share(long), 1)}. {_largest(short)}"
+        f"{_little(_share(long))}. {_largest(short)}"
     )
 
 
@@ -93,6 +93,11 @@ def _outside_s(each: Account) -> float:
 
 def _share(each: Account) -> float:
     return each.parts.outside_both_ns / each.parts.wall_ns
+
+
+def _little(share: float) -> str:
+    """A share that may be too small for its decimals."""
+    return "less than 0.1%" if 0 < share < 0.0005 else percent(share, 1)
 
 
 def _largest(each: Account) -> str:
@@ -137,7 +142,7 @@ def _said(each: Account) -> str:
         f"{fixed(each.tokens)} tokens, {seconds(whole / NS)}: "
         f"prefill {percent(each.parts.prefill_ns / whole, 1)}, "
         f"decode {percent(each.parts.decode_ns / whole, 1)}, "
-        f"neither {percent(_share(each), 1)}"
+        f"neither {_little(_share(each))}"
     )
 
 
