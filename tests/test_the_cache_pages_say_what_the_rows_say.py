@@ -111,6 +111,7 @@ def test_beside_the_chapter_only_at_its_lengths(run):
 
 def test_the_headline_and_why_it_grows(run):
     """Cold grew 42-fold, warm not at all: 10 became 420, and 1.2 became 9.2 as a whole."""
+    assert caching.longest_speedup(run) == pytest.approx(420)
     said = caching.headline(run).data
     why = caching.why_it_grows(run).data
 
@@ -208,6 +209,7 @@ def test_hit_rates_with_how_they_are_known(busy):
     assert _cells(shown, 0) == ["what changes on top", "2", "800", "0", "0.0%"]
     assert _cells(shown, 1) == ["what stays on top", "2", "800", "350", "43.8%"]
     assert "less those it says came from cache" in shown.data
+    assert traffic.hit_percent(busy) == pytest.approx(43.75)
     assert "**44% with what stays on top**" in traffic.for_the_worksheet(busy).data
 
 
@@ -281,6 +283,7 @@ def test_a_run_without_the_experiment_says_how_to_measure_it(tmp_path):
         assert "lab.measured(book, again=True)" in show(empty).data, show
     assert caching.no_ceiling(empty).data
     assert caching.headline(empty).data
+    assert caching.longest_speedup(empty) is traffic.hit_percent(empty) is None
 
 
 def test_a_server_that_tells_no_counts_gets_estimates_marked_as_such(tmp_path):

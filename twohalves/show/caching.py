@@ -122,6 +122,12 @@ def headline(run: Run) -> Markdown:
     )
 
 
+def longest_speedup(run: Run) -> float | None:
+    """Cold over warm prefill of the longest prompt that was reused; None if none was."""
+    reused = [line.speedup.median for line in lines(run) if line.reused is not False]
+    return reused[-1] if reused else None
+
+
 def why_it_grows(run: Run) -> Markdown:
     """The gain with length: what grows is the cold half of the fraction."""
     reused = [line for line in lines(run) if line.reused is not False]

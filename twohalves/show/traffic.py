@@ -86,6 +86,12 @@ def for_the_worksheet(run: Run) -> Markdown:
     )
 
 
+def hit_percent(run: Run) -> float | None:
+    """Percent of prompt tokens from cache with what stays on top; None = not known."""
+    rate = hit_rate(run, "stable_top")
+    return None if rate is None else 100 * rate.share
+
+
 def at_best(run: Run, *, stable: int, total: int) -> Markdown:
     """What a cache can do at most for a request of the reader's own.
 
