@@ -72,25 +72,6 @@ def _part(ns: int | None) -> str:
     return f"{'−' if ns < 0 else ''}{seconds(abs(ns) / NS)}"
 
 
-@needs(TTFT)
-def outside(run: Run) -> Markdown:
-    """What belongs to neither half: how much it is, and that it hardly grows."""
-    found = accounts(run)
-    if not found:
-        return _untold(run)
-    short, long = found[0], found[-1]
-    return say(
-        f"**In neither half** were {seconds(_outside_s(short))} of your request of "
-        f"{fixed(short.tokens)} tokens, {_little(_share(short))} of it, and "
-        f"{seconds(_outside_s(long))} of that of {fixed(long.tokens)}, "
-        f"{_little(_share(long))}. {_largest(short)}"
-    )
-
-
-def _outside_s(each: Account) -> float:
-    return each.parts.outside_both_ns / NS
-
-
 def _share(each: Account) -> float:
     return each.parts.outside_both_ns / each.parts.wall_ns
 
@@ -98,16 +79,6 @@ def _share(each: Account) -> float:
 def _little(share: float) -> str:
     """A share that may be too small for its decimals."""
     return "less than 0.1%" if 0 < share < 0.0005 else percent(share, 1)
-
-
-def _largest(each: Account) -> str:
-    """The largest part of a request that belongs to neither half."""
-    others = {name: ns for name, ns in each.parts.named().items() if name not in _COLORS}
-    name = max(others, key=lambda one: others[one])
-    return (
-        f"The largest part of it, at {fixed(each.tokens)} tokens, is called {name}: "
-        f"{seconds(others[name] / NS)}."
-    )
 
 
 @needs(TTFT)
