@@ -119,18 +119,18 @@ def test_after_a_measurement_it_is_offered_where_files_are_forgotten(
         monkeypatch.setenv(name, value)
     with modelled.scripted.Scripted(modelled.Modelled().routes()) as server:
         book = live(find(environ={"TWOHALVES_SERVER": server.url}), None, place / "runs")
-        run = lab.prefill_decode(book)
+        run = lab.measured(book)
         assert offered == len(list(place.glob("*.zip")))
         assert offered == sum("text/html" in t for t in shown if isinstance(t, dict))
         shown.clear()
-        assert run.id == lab.prefill_decode(book).id
+        assert run.id == lab.measured(book).id
         assert not [thing for thing in shown if isinstance(thing, dict)]
 
 
 def test_in_replay_nothing_is_offered(place, shown, monkeypatch):
     """The stored outputs are the same on every machine."""
     monkeypatch.setenv("KAGGLE_KERNEL_RUN_TYPE", "Interactive")
-    lab.prefill_decode(open_book({"TWOHALVES_RUN": SAMPLE}))
+    lab.measured(open_book({"TWOHALVES_RUN": SAMPLE}))
 
     assert not [thing for thing in shown if isinstance(thing, dict)]
     assert not list(pathlib.Path.cwd().iterdir())

@@ -85,17 +85,22 @@ def _earlier(order, share):
 def _is_the_plan(run):
     """The blocks and their order, as drawn from the seed at the beginning."""
     assert run.session["status"] == "complete"
+    newest = {row.seq: row for row in run.timings if row.role != "warmup"}
+    assert all(row.valid or row.role == "audit" for row in newest.values())
     answered = [
-        (row.seq, row.role, row.block, int(row.condition), row.num_predict)
-        for row in run.timings
-        if row.valid and row.role != "warmup"
+        (seq, row.role, row.block, int(row.condition), row.num_predict)
+        for seq, row in newest.items()
     ]
+    attempts = collections.defaultdict(set)
+    for row in filter(lambda row: row.pair, newest.values()):
+        attempts[row.pair].add(row.attempt)
+    assert all(len(pair) == 1 for pair in attempts.values())
     planned = [
         (each["seq"], each["role"], each["block"], each["prompt_tokens"], each["num_predict"])
         for each in run.session["plan"]
         if each["role"] != "warmup"
     ]
-    assert planned == answered
+    assert planned == sorted(answered)
 
 
 def _orders(chance, whole, life_s):

@@ -181,7 +181,9 @@ def test_a_crash_of_the_runner_is_waited_out(tmp_path, shared):
 @pytest.mark.engine
 def test_a_built_in_server_that_dies_is_started_again(tmp_path, monkeypatch):
     """Killed in the middle: a new one, at another address, goes on with the same run."""
-    tiny = Profile(name="tiny", lengths=(48,), blocks=2, num_predict=4, control_every=9)
+    tiny = Profile(
+        name="tiny", points=profiles.points((48,), num_predict=4), blocks=2, control_every=9
+    )
     monkeypatch.setitem(profiles.PROFILES, "tiny", tiny)
     short = {"CONTROL_TOKENS": 64, "CONTROL_PREDICT": 4, "WARMUP_TOKENS": (40, 80)}
     for name, value in short.items():

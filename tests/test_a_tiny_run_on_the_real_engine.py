@@ -10,7 +10,9 @@ from twohalves.show import rates
 
 pytestmark = pytest.mark.engine
 
-TINY = Profile(name="tiny", lengths=(96, 298), blocks=2, num_predict=8, control_every=9)
+TINY = Profile(
+    name="tiny", points=profiles.points((96, 298), num_predict=8), blocks=2, control_every=9
+)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.servers import modelled
 from twohalves.errors import CannotAppend, RunUnreadable
-from twohalves.measure import live, measure
+from twohalves.measure import EXPERIMENTS, live, measure
 from twohalves.runs import (
     COLUMNS,
     SCHEMA,
@@ -318,8 +318,8 @@ def test_a_damaged_session_is_refused_and_hides_no_other(folder, measured):
         (folder / "session.json").write_text(text, encoding="utf-8")
         with pytest.raises(RunUnreadable, match=lacks):
             load(folder)
-        assert readers_run(whose, "prefill_decode", runs) is None
-        assert unfinished(whose, "prefill_decode", "quick", runs) is None
+        assert readers_run(whose, EXPERIMENTS, runs) is None
+        assert unfinished(whose, EXPERIMENTS, "quick", runs) is None
         assert 0 == latest_number(runs)
         assert [folder.name] == [error.args[0] for error in unreadable(runs)]
 

@@ -144,4 +144,4 @@ def test_facts_that_are_missing_are_named(folder):
         session_file.read(other)
     assert [error.args[0] for error in unreadable(folder.parent)] == ["broken"]
     whose = Whose(machine_id="m", server_kind="ollama", model_digest="d")
-    assert unfinished(whose, "prefill_decode", "quick", folder.parent)["run_id"] == folder.name
+    assert unfinished(whose, ["prefill_decode"], "quick", folder.parent)["run_id"] == folder.name

@@ -8,7 +8,7 @@ import pytest
 
 from tests.servers import modelled
 from twohalves.errors import NotInThisRun, RunMissing
-from twohalves.measure import live, measure, open_book, prefill_decode
+from twohalves.measure import kept_run, live, measure, open_book
 from twohalves.measure.replay import ReplayTransport
 from twohalves.server import find
 
@@ -57,7 +57,7 @@ def test_in_replay_nothing_is_measured(kept):
     asked = len(server.asked)
     book = _replayed(run, runs)
 
-    assert prefill_decode(book, again=True).id == run.id
+    assert kept_run(book).id == run.id
     assert run.id in book.says
     assert len(server.asked) == asked
 
@@ -75,8 +75,8 @@ def test_live_the_readers_run_is_reused(kept):
     run, server, runs = kept
     book = live(find(environ={"TWOHALVES_SERVER": server.url}), None, runs)
 
-    assert prefill_decode(book).id == run.id
-    assert prefill_decode(book, again=True).id != run.id
+    assert kept_run(book).id == run.id
+    assert measure(book).id != run.id
 
 
 def test_the_order_of_fields_does_not_matter(tmp_path):

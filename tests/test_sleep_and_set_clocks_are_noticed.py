@@ -6,7 +6,7 @@ import pytest
 
 from tests.servers import scripted
 from tests.servers.process import Loading
-from twohalves.measure import clocks, live, measure
+from twohalves.measure import EXPERIMENTS, clocks, live, measure
 from twohalves.measure.clocks import Gap, Reading
 from twohalves.measure.notes import notes
 from twohalves.measure.transport import RecordingTransport
@@ -151,8 +151,8 @@ def test_the_newest_run_is_the_one_begun_last_whatever_the_clock_said(tmp_path, 
     )
 
     assert 2 == len(listed(tmp_path))
-    assert second.id == readers_run(whose, "prefill_decode", tmp_path).id
+    assert second.id == readers_run(whose, EXPERIMENTS, tmp_path).id
     for run in (first, second):
         session = session_file.read(run.folder) | {"status": "unfinished"}
         session_file.write(run.folder, session)
-    assert second.id == unfinished(whose, "prefill_decode", "quick", tmp_path)["run_id"]
+    assert second.id == unfinished(whose, EXPERIMENTS, "quick", tmp_path)["run_id"]

@@ -10,10 +10,10 @@ from twohalves.commands import engine
 from twohalves.commands.exits import Exit
 from twohalves.commands.model import pick
 from twohalves.commands.parser import Options
-from twohalves.errors import RunMissing, UnknownName
+from twohalves.errors import RunMissing
 from twohalves.measure import Progress, live, measure
 from twohalves.measure.notes import missing_lengths, notes
-from twohalves.measure.profiles import EXPERIMENT
+from twohalves.measure.profiles import profile
 from twohalves.places import RUNS
 from twohalves.runs import Run, listed, unreadable
 from twohalves.server import find
@@ -21,9 +21,8 @@ from twohalves.server import find
 
 def run(options: Options) -> Exit:
     """Measure one profile, going on with an interrupted run of the same plan."""
-    if options.experiment not in (None, EXPERIMENT):
-        kind = "experiment"
-        raise UnknownName(kind, options.experiment, (EXPERIMENT,))
+    if options.experiment is not None:
+        profile(options.profile).only(options.experiment)  # a slip is told before anything starts
     runs = Path(options.out).resolve() if options.out else RUNS
     if options.resume is not None and options.resume not in listed(runs):
         raise RunMissing(options.resume, listed(runs))
@@ -36,7 +35,14 @@ def run(options: Options) -> Exit:
         book = live(server, wanted, runs, choice=pick)
         terminal.step(book.says)
         with Line() as line:
-            kept = measure(book, profile_name=options.profile, folder=folder, report=line)
+            kept = measure(
+                book,
+                profile_name=options.profile,
+                experiment=options.experiment,
+                folder=folder,
+                agreed=options.private,
+                report=line,
+            )
     terminal.say(f"Kept: {runs / kept.id}, {len(kept.timings)} rows.")
     tell(kept)
     return Exit.FAILED if missing_lengths(kept) else Exit.DONE

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import argparse
 
-from twohalves.errors import UnknownName, WordsLeft
+from twohalves.errors import RunsNotNamed, UnknownName, WordsLeft
 from twohalves.terminal import legible
 
 VERBS = {
     "site": "everything: set up, measure, execute the notebooks, render to _site/",
     "edition": "render the stored outputs to _site/; needs no model",
     "measure": "ask the server, time the answers, keep the rows in data/runs/",
+    "runs": "the runs that are kept: list them, show one, compare two",
     "serve": "run the built-in server",
     "lab": "open the notebooks in JupyterLab",
     "doctor": "look at this machine and say what is missing, with the next command",
@@ -23,6 +24,8 @@ VERBS = {
     "clean": "remove what can be made again; never a run",
 }
 
+RUNS_FORMS = {"list": 0, "show": 1, "compare": 2}
+"""What `runs` does, and how many runs each takes."""
 ALONE = frozenset({"address", "clean", "doctor"})
 """Verbs that need nothing installed."""
 
@@ -33,7 +36,7 @@ class Options(argparse.Namespace):
     verb: str
     """One of VERBS."""
     profile: str
-    """measure: quick or chapter."""
+    """measure: quick, chapter or thorough."""
     experiment: str | None
     """measure: one experiment only; None = all that the profile holds."""
     model: str | None
@@ -42,10 +45,16 @@ class Options(argparse.Namespace):
     """measure: the server's URL, None = found by the rules; serve: the address to listen on."""
     port: int | None
     """serve, preview: port to listen on; None = a free one."""
+    private: bool
+    """measure: a second Ollama may be started where an experiment needs one."""
     resume: str | None
     """measure: id of the run to go on with; None = a new run or the last unfinished one."""
     out: str | None
-    """measure: folder for the run; None = data/runs."""
+    """measure, runs: folder of the runs; None = data/runs."""
+    form: str
+    """runs: one of RUNS_FORMS."""
+    ids: list[str]
+    """runs: names of runs, as many as the form takes."""
     run: str | None
     """edition: id of the run to promote; None = render what is stored."""
     venv: bool
@@ -64,6 +73,7 @@ def parse(arguments: list[str]) -> Options:
     Raises:
         UnknownName: A verb, or an option of a verb, that does not exist; with the nearest.
         WordsLeft: More words than the verb takes.
+        RunsNotNamed: More or fewer runs than it takes.
         SystemExit: After ``--help`` (0) or a malformed value (2), as argparse does.
     """
     words = _verb_first([legible(word) for word in arguments])
@@ -77,7 +87,17 @@ def parse(arguments: list[str]) -> Options:
         raise UnknownName(kind, wrong, _options(verbs[options.verb]))
     if unknown:
         raise WordsLeft(options.verb, tuple(unknown), _options(verbs[options.verb]))
+    if options.verb == "runs":
+        _check_runs(options)
     return options
+
+
+def _check_runs(options: Options) -> None:
+    if options.form not in RUNS_FORMS:
+        kind = "form of runs"
+        raise UnknownName(kind, options.form, tuple(RUNS_FORMS))
+    if len(options.ids) != RUNS_FORMS[options.form]:
+        raise RunsNotNamed(options.form, RUNS_FORMS[options.form], tuple(options.ids))
 
 
 def _verb_first(words: list[str]) -> list[str]:
@@ -120,6 +140,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         for name, text in VERBS.items()
     }
     _measure(verbs["measure"])
+    _runs(verbs["runs"])
     _serve(verbs["serve"])
     verbs["preview"].add_argument(
         "--port", type=_port, metavar="N", help="port to listen on; without it, a free one"
@@ -139,12 +160,20 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
 def _measure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
-        choices=("quick", "chapter"),
+        choices=("quick", "chapter", "thorough"),
         default="quick",
         help="how long and how thoroughly (default: quick)",
     )
     parser.add_argument(
-        "--experiment", metavar="NAME", help="one experiment only, for example prefill_decode"
+        "--experiment",
+        metavar="NAME",
+        help="one experiment only: prefill_decode, ttft, decode_vs_context, prompt_cache, "
+        "streaming, cache_broken or traffic",
+    )
+    parser.add_argument(
+        "--private",
+        action="store_true",
+        help="start a second Ollama for the experiments that need a server laid out on purpose",
     )
     parser.add_argument("--model", metavar="NAME", help="a model that the server has")
     parser.add_argument(
@@ -153,6 +182,16 @@ def _measure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", metavar="ID", help="go on with this run")
     parser.add_argument(
         "--out", metavar="FOLDER", help="where to keep the run (default: data/runs)"
+    )
+
+
+def _runs(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "python3 -m twohalves runs [list | show ID | compare A B] [--out FOLDER]"
+    parser.epilog = "A or B may be `reference`, the run that the chapter printed."
+    parser.add_argument("form", nargs="?", default="list", help="list (default), show or compare")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="names of runs, as listed")
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="where the runs are kept (default: data/runs)"
     )
 
 

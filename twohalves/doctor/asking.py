@@ -114,7 +114,10 @@ def _needs(told: ModelFacts, available: int | None, loaded: int) -> ChosenFacts:
         window=told.context_length,
         planned=planned,
         left_out=tuple(sorted({length for lengths in out.values() for length in lengths})),
-        fits_none=all(set(profile.lengths) <= set(lengths) for profile, lengths in out.items()),
+        fits_none=all(
+            {point.tokens for point in profile.points} <= set(lengths)
+            for profile, lengths in out.items()
+        ),
         needed=needed,
         unknown=unknown,
         loaded=loaded,

@@ -1,9 +1,9 @@
 """What a notebook does with its reader: opens the book, measures, asks for predictions."""
 
 from twohalves.lab.keeping import download
-from twohalves.lab.measuring import prefill_decode
+from twohalves.lab.measuring import measured
 from twohalves.lab.opening import ready
 from twohalves.lab.predictions import compare, predict
 from twohalves.runs.frame import frame
 
-__all__ = ["compare", "download", "frame", "predict", "prefill_decode", "ready"]
+__all__ = ["compare", "download", "frame", "measured", "predict", "ready"]

@@ -1,17 +1,18 @@
 """What is asked, in which order, and how it is timed; what a notebook opens first."""
 
-from twohalves.measure.book import Book, live, measure, open_book, prefill_decode
-from twohalves.measure.profiles import PROFILES, Profile
+from twohalves.measure.book import Book, kept_run, live, measure, open_book
+from twohalves.measure.profiles import EXPERIMENTS, PROFILES, Profile
 from twohalves.measure.progress import Progress, Report
 
 __all__ = [
+    "EXPERIMENTS",
     "PROFILES",
     "Book",
     "Profile",
     "Progress",
     "Report",
+    "kept_run",
     "live",
     "measure",
     "open_book",
-    "prefill_decode",
 ]

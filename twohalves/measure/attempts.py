@@ -10,14 +10,21 @@ from collections.abc import Iterable, Sequence
 from twohalves.errors import AnotherAnswers
 from twohalves.measure import clocks
 from twohalves.measure.ask import Answered, ask, digest
-from twohalves.measure.connection import Connection
-from twohalves.measure.plan import Planned
-from twohalves.measure.profiles import EXPERIMENT
+from twohalves.measure.connection import Connection, Loaded
+from twohalves.measure.plan import Group, Planned
 from twohalves.measure.progress import seconds_for
-from twohalves.measure.prompts import Calibration, calibrate, fresh, plausible
+from twohalves.measure.prompts import Calibration, Prompt, calibrate, plausible
+from twohalves.measure.variants import Script
 from twohalves.runs import Keeper, Timing, load
 from twohalves.runs.session import Session
-from twohalves.runs.validity import Expected, flags, is_valid, outside, rest
+from twohalves.runs.validity import (
+    Expected,
+    flags,
+    is_valid,
+    outside,
+    rest,
+    usual_prefill_rate,
+)
 from twohalves.runs.witness import records
 from twohalves.stats import summarize
 
@@ -45,36 +52,45 @@ class Asker:
         self.at = clocks.read()
         """The clocks after the newest request."""
         kept = [(row.seq, row.attempt) for row in self.rows]
+        self.loaded: tuple[Loaded, ...] | None = None
+        """The model in memory as seen after the newest request; None = not told."""
         self._attempts: dict[int, int] = {}
         for seq, attempt in [*kept, *records(folder)]:  # a kill may have come between the files
             self._attempts[seq] = max(attempt, self._attempts.get(seq, 0))
         self.goes_on = bool(self._attempts)
         """Whether an earlier session of this run had an answer."""
         self._points: list[tuple[int, int]] = []
-        self._nonce = ""
+        self._script = Script()
+        self._attempt = 1
 
     @property
     def calibration(self) -> Calibration:
         """How the model counts our prose, as far as is known."""
         return calibrate(self._points)
 
+    def begin(self, group: Group) -> None:
+        """Start requests that belong together: all of them anew, as one attempt."""
+        self._attempt = 1 + max(self._attempts.get(request.seq, 0) for request in group)
+        self._script.begin()
+
     def ask(self, request: Planned, line: Connection) -> Answered:
-        """Ask one request once, with new text, and keep the row.
+        """Ask the next request of the group once and keep the row.
 
         Raises:
             AnotherAnswers: the model behind the name has changed; the row is kept, flagged.
             CannotKeep: the row could not be written.
             TwoHalvesError: nobody took the request, or it was refused for what it asks.
         """
-        prompt = fresh(request.prompt_tokens, self.calibration, self._nonce)
-        self._nonce = prompt.nonce
+        prompt = self._script.prompt(request, self.calibration)
         planned = self._planned(request, line, prompt.nonce)
         before = clocks.read()
         line.transport.silence_s = longest_silence(request, self.rows)
         answered = ask(line, planned, prompt.text, self.began_ns)
         self.at = clocks.read()
-        other = self._other_model(line)
-        found = self._found(answered, request, clocks.between(before, self.at).slept_s)
+        self.loaded = line.loaded(self._session["model"]["name"])
+        other = self._other_model()
+        slept_s = clocks.between(before, self.at).slept_s
+        found = self._found(answered, self._expected(request, prompt), slept_s)
         answered = _flagged(answered, (*found, "other_model") if other else found)
         self._attempts[request.seq] = answered.row.attempt
         self._keeper.keep(answered.row, answered.record)
@@ -82,9 +98,10 @@ class Asker:
         if other:
             begun = str(self._session["model"]["digest"])
             raise AnotherAnswers(self._folder.name, _model(begun), _model(other))
+        self._script.answered(request, answered.reply)
         counted = answered.row.prompt_eval_count
         cut = "truncated" in found  # its count tells of the window, not of the tokenizer
-        if counted and not cut and plausible(counted, request.prompt_tokens):
+        if prompt.units and counted and not cut and plausible(counted, request.prompt_tokens):
             self._points.append((prompt.units, counted))
         return answered
 
@@ -94,47 +111,64 @@ class Asker:
             run_id=self._folder.name,
             seq=request.seq,
             block=request.block,
-            experiments=EXPERIMENT,
+            experiments=request.experiments,
             condition=request.condition,
-            attempt=self._attempts.get(request.seq, 0) + 1,
+            variant=request.variant,
+            pair=request.pair,
+            attempt=self._attempt,
             role=request.role,
             model=self._session["model"]["name"],
             slots=settings.slots if settings else None,
             num_ctx=int(self._session["options"]["num_ctx"]),
             num_predict=request.num_predict,
             nonce_hash=digest(nonce),
+            setup=request.setup,
+            streamed=request.streamed,
         )
 
-    def _other_model(self, line: Connection) -> str | None:
+    def _other_model(self) -> str | None:
         """The digest of the model that is loaded, if it is not the run's."""
         begun = self._session["model"]["digest"]
-        loaded = line.loaded(self._session["model"]["name"]) or ()
         return next(
-            (each.digest for each in loaded if begun and each.digest not in {begun, None}), None
+            (
+                each.digest
+                for each in self.loaded or ()
+                if begun and each.digest not in {begun, None}
+            ),
+            None,
         )
 
-    def _found(self, answered: Answered, request: Planned, slept_s: float) -> tuple[str, ...]:
+    def _found(self, answered: Answered, expected: Expected, slept_s: float) -> tuple[str, ...]:
         refused = "refused" in answered.noticed  # then there is no answer to judge
-        judged = () if refused else flags(answered.row, self._expected(request))
+        judged = () if refused else flags(answered.row, expected)
         if slept_s:  # which explains why this program stood still
             judged = (*(flag for flag in judged if flag != "stalled"), "slept")
         return (*judged, *answered.noticed)
 
-    def _expected(self, request: Planned) -> Expected:
-        measured = [row for row in self.rows if row.valid and row.role != "warmup"]
+    def _expected(self, request: Planned, prompt: Prompt) -> Expected:
+        here = [row for row in self.rows if row.setup == request.setup and row.valid]
+        measured = [row for row in here if row.role != "warmup"]
         loads = _known(row.load_duration for row in measured)
         if not loads:  # a warm-up may have loaded the model: the quickest of them did so least
-            loads = _known(row.load_duration for row in self.rows if row.valid)
+            loads = _known(row.load_duration for row in here)
             loads = [min(loads)] if loads else []
+        counters = self._session.get("counters", {})
+        warming = request.role == "warmup"
         return Expected(
             prompt_tokens=request.prompt_tokens,
             num_predict=request.num_predict,
             num_ctx=int(self._session["options"]["num_ctx"]),
-            cut=self._session.get("counters", {}).get("cut"),
+            cut=counters.get("cut"),
+            counts_cached=counters.get("counts_cached", True),
             usual_load_ns=_median(loads),
             usual_rest_ns=_median(_known(map(rest, measured))),
             usual_outside_ns=_median(_known(map(outside, measured))),
-            warming=request.role == "warmup",
+            usual_prefill_rate=usual_prefill_rate(here, request.prompt_tokens),
+            gpu_share_begun=self._session["model"].get("gpu_share"),
+            gpu_share_now=next((each.gpu_share for each in self.loaded or ()), None),
+            length_known=not warming and (bool(prompt.units) or request.variant == "warm"),
+            any_answer=request.experiments == "traffic",
+            warming=warming,
         )
 
 
@@ -143,7 +177,7 @@ def longest_silence(request: Planned, rows: Sequence[Timing]) -> float | None:
 
     A warm-up may load the model, which no row tells the time of.
     """
-    expected_s = None if request.role == "warmup" else seconds_for([request], rows)
+    expected_s = None if request.role == "warmup" else seconds_for([request], rows, reuse=False)
     return None if expected_s is None else max(SHORTEST_PATIENCE_S, PATIENCE * expected_s)
 
 

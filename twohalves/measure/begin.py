@@ -19,7 +19,8 @@ from typing import Any
 from twohalves.errors import CannotKeep, PrefillNotTimed, WindowTooShort
 from twohalves.measure import plan as planning
 from twohalves.measure.ask import KEEP_ALIVE, OPTIONS
-from twohalves.measure.profiles import EXPERIMENT, NUM_CTX, Profile
+from twohalves.measure.private import setups
+from twohalves.measure.profiles import NUM_CTX, Profile
 from twohalves.runs import SCHEMA, latest_number, machine
 from twohalves.runs import session as session_file
 from twohalves.runs.session import Session
@@ -32,6 +33,8 @@ def begin(
     profile: Profile,
     folder: pathlib.Path,
     predictions: dict[str, Any] | None = None,
+    *,
+    agreed: bool = False,
 ) -> Session:
     """Make the run's folder and write down all that is known before the first request.
 
@@ -41,6 +44,7 @@ def begin(
         profile: how much to measure.
         folder: the folder to make; its name becomes the run's.
         predictions: what the reader guessed beforehand.
+        agreed: True if the reader wants a second Ollama where an experiment needs one.
 
     Raises:
         WindowTooShort: no prompt of the profile fits the model's window.
@@ -53,7 +57,7 @@ def begin(
         "number": latest_number(folder.parent) + 1,
         "started_at": session_file.now(),
         "status": "unfinished",
-        **_planned(model, profile),
+        **_planned(server, model, profile, agreed=agreed),
         **_answering(server, model),
         "machine": machine.facts(),
         "packages": {name: importlib.metadata.version(name) for name in _packages(server)},
@@ -74,20 +78,23 @@ def _make(folder: pathlib.Path, session: Session) -> None:
         raise CannotKeep(str(folder), error.strerror or str(error)) from error
 
 
-def _planned(model: ModelFacts, profile: Profile) -> Session:
+def _planned(server: Server, model: ModelFacts, profile: Profile, *, agreed: bool) -> Session:
     """What will be asked, in which order and with which options."""
     window = min(NUM_CTX, model.context_length or NUM_CTX)
     left_out = planning.skipped(profile, window)
-    if len(left_out) == len(profile.lengths) + len(profile.once):
-        raise WindowTooShort(model.name, window, min(profile.lengths))
+    if profile.points and len(left_out) == len({p.tokens for p in profile.points + profile.once}):
+        raise WindowTooShort(model.name, window, min(point.tokens for point in profile.points))
     seed = secrets.randbelow(2**31)
     same = {"num_ctx": window, "raw": True, "truncate": False, "keep_alive": KEEP_ALIVE}
+    asked, not_asked = setups(server, model, agreed=agreed)
+    without = {f"cache_broken:{name}": why for name, why in not_asked.items()}
     return {
         "profile": profile.name,
-        "experiments": [EXPERIMENT],
+        "experiments": list(profile.experiments),
         "seed": seed,
-        "plan": planning.as_facts(planning.plan(profile, window, seed)),
+        "plan": planning.as_facts(planning.plan(profile, window, seed, asked)),
         "skipped_lengths": list(left_out),
+        "left_out": without if profile.holds("cache_broken") else {},
         "options": OPTIONS | same,
     }
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import httpx
 
 from twohalves.errors import CannotResume
 from twohalves.measure.begin import begin, new_folder
-from twohalves.measure.profiles import EXPERIMENT, profile
+from twohalves.measure.lines import same_server
+from twohalves.measure.profiles import EXPERIMENTS, Profile, profile
 from twohalves.measure.progress import Report, silent
 from twohalves.measure.replay import RECORD_VARIABLE, ReplayTransport
-from twohalves.measure.work import carry_out, same_server
+from twohalves.measure.work import carry_out
 from twohalves.places import RUNS
 from twohalves.runs import (
     Run,
@@ -104,70 +105,67 @@ def live(
     )
 
 
-def prefill_decode(
-    book: Book, *, profile_name: str = "quick", again: bool = False, report: Report = silent
-) -> Run:
-    """The run that holds the experiment of section 31.1: replayed, kept, or measured now.
+def kept_run(book: Book, experiments: Collection[str] = EXPERIMENTS) -> Run | None:
+    """The run that is there already: the one replayed, or the reader's own; None = neither.
 
     Args:
         book: an open book.
-        profile_name: how much to measure if it must be measured.
-        again: measure anew although a run is there.
-        report: told of progress between requests.
-
-    Raises:
-        TwoHalvesError: the run cannot be measured or read.
+        experiments: what the reader's own run must hold; a replayed one is shown as it is.
     """
-    kept = None if again and book.replayed is None else kept_run(book)
-    return kept or measure(book, profile_name=profile_name, report=report)
-
-
-def kept_run(book: Book) -> Run | None:
-    """The run that is there already: the one replayed, or the reader's own; None = neither."""
-    return book.replayed or readers_run(whose(book), EXPERIMENT, book.runs)
+    return book.replayed or readers_run(whose(book), experiments, book.runs)
 
 
 def measure(
     book: Book,
     *,
     profile_name: str = "quick",
+    experiment: str | None = None,
     folder: pathlib.Path | None = None,
+    agreed: bool = False,
     report: Report = silent,
 ) -> Run:
-    """Measure the experiment of section 31.1, going on with an interrupted run if there is one.
+    """Measure, going on with an interrupted run if there is one.
 
     Args:
         book: an open, live book.
-        profile_name: quick or chapter.
+        profile_name: quick, chapter or thorough.
+        experiment: one experiment alone; None = all that the profile holds.
         folder: where to keep the run; None = the unfinished run of the same plan, else a new one.
+        agreed: True if the reader wants a second Ollama where an experiment needs one.
         report: told of progress between requests.
 
     Raises:
-        UnknownName: no such profile.
+        UnknownName: no such profile, or it does not hold the experiment.
         RunBusy: another process measures with this server, or adds to this run.
         CannotResume: the folder holds a run that is finished, or somebody else's.
         TwoHalvesError: see `begin` and `carry_out`.
     """
-    chosen = profile(profile_name)
+    chosen = profile(profile_name) if experiment is None else profile(profile_name).only(experiment)
     server, model = _live_parts(book)
-    reader = whose(book)
     with claim_server(server.url) as claim:
-        if folder is None:
-            begun = unfinished(reader, EXPERIMENT, profile_name, book.runs, version=server.version)
-            name = begun["run_id"] if begun else None
-            folder = book.runs / name if name else new_folder(book.runs, chosen, book.model)
+        folder = folder or _folder(book, chosen)
         claim.tell(str(folder))
         if (folder / "session.json").exists():
-            _check_resumable(folder, reader, profile_name, server)
+            chosen = _resumed(folder, whose(book), profile_name, server)
         else:
-            begin(server, model, chosen, folder, predictions.kept(book.runs))
+            begin(server, model, chosen, folder, predictions.kept(book.runs), agreed=agreed)
         return carry_out(server, folder, chosen, report)
 
 
-def _check_resumable(
-    folder: pathlib.Path, reader: Whose, profile_name: str, server: Server
-) -> None:
-    """Refuse to add rows to a run that another server, model, machine or plan began."""
+def _folder(book: Book, chosen: Profile) -> pathlib.Path:
+    """That of the unfinished run of the same plan, else a new one."""
+    server, _ = _live_parts(book)
+    experiments, version = chosen.experiments, server.version
+    begun = unfinished(whose(book), experiments, chosen.name, book.runs, version=version)
+    return book.runs / begun["run_id"] if begun else new_folder(book.runs, chosen, book.model)
+
+
+def _resumed(folder: pathlib.Path, reader: Whose, profile_name: str, server: Server) -> Profile:
+    """The profile that a run was begun with.
+
+    Raises:
+        CannotResume: another server, model, machine or plan began it.
+    """
     session = session_file.read(folder)
     if session["status"] != "unfinished":
         raise CannotResume(folder.name, "it is finished")
@@ -175,6 +173,9 @@ def _check_resumable(
         raise CannotResume(folder.name, f"it was begun with --profile {session['profile']}")
     if not (belongs_to(session, reader) and same_server(session["server"], server)):
         raise CannotResume(folder.name, f"it was begun with {run_line(session)}")
+    chosen, experiments = profile(profile_name), session["experiments"]
+    alone = len(experiments) == 1 and chosen.holds(experiments[0])
+    return chosen.only(experiments[0]) if alone else chosen
 
 
 def whose(book: Book) -> Whose:

@@ -1,55 +1,83 @@
 """What a profile with a budget leaves out on a slow or busy machine.
 
-A block that has not begun is left out whole. A block that has begun gives up its longest
-prompts, which cost the most, and keeps the short ones.
+A block that has not begun is left out whole, and so that there is time for what comes after the
+blocks. A block that has begun gives up its longest prompts, which cost the most, and keeps the
+short ones. What comes after the blocks is left out by experiment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twohalves.measure.plan import Planned
+from twohalves.measure.plan import Group, Planned
 from twohalves.measure.progress import seconds_for
 from twohalves.runs.schema import Timing
 
 ALWAYS = 600
 """Prompts of so many tokens or fewer are asked on any machine."""
 GRACE = 1.2
-"""A begun block may end so many times the budget after the start."""
+"""What has begun may end so many times the budget after the start."""
 
 
 def affordable(
-    waiting: Sequence[Planned], rows: Sequence[Timing], budget_s: float | None, elapsed_s: float
-) -> list[Planned]:
+    waiting: Sequence[Group], rows: Sequence[Timing], budget_s: float | None, elapsed_s: float
+) -> list[Group]:
     """What is still to be asked, in order, without what no longer fits.
 
     Args:
-        waiting: requests to come; the first of them is next.
+        waiting: requests to come; the first of them are next.
         rows: rows so far, from which the time is estimated.
         budget_s: seconds for the whole run; None for no limit.
         elapsed_s: seconds since its beginning.
     """
-    kept = list(waiting)
-    block = kept[0].block
-    if budget_s is None or block is None:
+    kept, first = list(waiting), waiting[0][0]
+    if budget_s is None or first.role != "measure":
         return kept
-    begun = block == 1 or block in {row.block for row in rows}
-    left_s = budget_s * (GRACE if begun else 1) - elapsed_s
-    if not begun:
-        return kept if _fits(kept, block, rows, left_s) else [r for r in kept if r.block is None]
-    while not _fits(kept, block, rows, left_s):
-        costly = [r for r in kept if r.block == block and _may_go(r)]
+    late_s = budget_s * GRACE - elapsed_s
+    if not first.in_blocks:
+        return _experiment(kept, first.experiments, rows, late_s)
+    if first.block == 1 or first.block in {row.block for row in rows}:
+        return _begun(kept, first.block, rows, late_s)
+    after = [group for group in kept if comes_after(group[0])]
+    block = [group for group in kept if group[0].in_blocks and group[0].block == first.block]
+    return kept if _fit([*block, *after], rows, budget_s - elapsed_s) else after
+
+
+def comes_after(request: Planned) -> bool:
+    """True for what is asked when the blocks are over."""
+    return not request.in_blocks and (request.role != "control" or request.block is None)
+
+
+def _begun(
+    kept: list[Group], block: int | None, rows: Sequence[Timing], left_s: float
+) -> list[Group]:
+    while not _fit([group for group in kept if _closes(group[0], block)], rows, left_s):
+        costly = [group for group in kept if group[0].block == block and _may_go(group[0])]
         if not costly:
             break
-        kept.remove(max(costly, key=lambda request: request.prompt_tokens))
+        kept.remove(max(costly, key=lambda group: group[0].prompt_tokens))
     return kept
 
 
-def _fits(requests: Sequence[Planned], block: int, rows: Sequence[Timing], left_s: float) -> bool:
-    """True if the block and the controls at the end take no longer; also while nobody knows."""
-    needed = seconds_for([r for r in requests if r.block in {block, None}], rows)
+def _closes(request: Planned, block: int | None) -> bool:
+    """True for the conditions of the block, and the controls up to the end."""
+    inside = request.in_blocks or request.role == "control"
+    return inside and request.block in {block, None}
+
+
+def _experiment(
+    kept: list[Group], experiment: str, rows: Sequence[Timing], left_s: float
+) -> list[Group]:
+    mine = [group for group in kept if group[0].experiments == experiment]
+    begun = any(row.experiments == experiment for row in rows)
+    return kept if begun or _fit(mine, rows, left_s) else [g for g in kept if g not in mine]
+
+
+def _fit(groups: Sequence[Group], rows: Sequence[Timing], left_s: float) -> bool:
+    """True if they take no longer; also while nobody knows."""
+    needed = seconds_for([request for group in groups for request in group], rows)
     return needed is None or needed <= left_s
 
 
 def _may_go(request: Planned) -> bool:
-    return request.role == "measure" and request.prompt_tokens > ALWAYS
+    return request.in_blocks and request.prompt_tokens > ALWAYS

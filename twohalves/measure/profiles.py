@@ -1,12 +1,16 @@
-"""How much is measured: the profiles of the experiment `prefill_decode`."""
+"""How much is measured: the experiments, and the profiles that hold them."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from twohalves.errors import UnknownName
 
-EXPERIMENT = "prefill_decode"
+TABLES = ("prefill_decode", "ttft", "decode_vs_context", "prompt_cache")
+"""Experiments behind the chapter's tables: conditions of the randomized blocks."""
+EXPERIMENTS = (*TABLES, "streaming", "cache_broken", "traffic")
+"""All experiments, in the order in which they are measured; the last three are ours."""
 NUM_CTX = 8192
 """Window of every request, tokens; equal everywhere, since changing it reloads the model."""
 CONTROL_TOKENS = 1000
@@ -16,37 +20,153 @@ WARMUP_TOKENS = (300, 1000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One condition of a block."""
+
+    tokens: int
+    """Prompt length, tokens."""
+    experiments: tuple[str, ...] = ("prefill_decode",)
+    """What its row serves."""
+    num_predict: int = 32
+    """Tokens asked for in the answer."""
+    twin: bool = False
+    """Whether the same prompt is sent once more at once, for the experiment prompt_cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """One answer to the question how much patience the reader has."""
 
     name: str
     """What the command line calls it."""
-    lengths: tuple[int, ...]
-    """Prompt lengths of each block, tokens."""
+    points: tuple[Point, ...]
+    """Conditions of each block."""
     blocks: int
     """Randomized complete blocks at most."""
-    once: tuple[int, ...] = ()
+    enough: int | None = None
+    """Blocks after which to stop as soon as all intervals are tight; None = ask all blocks."""
+    once: tuple[Point, ...] = ()
     """Longer prompts, asked once, in the last block."""
-    num_predict: int = 32
-    """Tokens asked for in each answer."""
     control_every: int = 3
-    """Requests between two controls; one more stands at the start and one at the end."""
+    """Conditions between two controls; one more stands at the start and one at the end."""
     budget_s: float | None = None
     """Seconds that a run should take at most, see `budget`; None for no limit."""
+    streaming_tokens: int = 0
+    """Prompt length of the trial with and without streaming; 0 = no trial."""
+    broken_tokens: int = 0
+    """Prompt length at which the cache is broken on purpose; 0 = it is not."""
+    broken_blocks: int = 1
+    """How often each way of breaking it is tried."""
+    traffic: int = 0
+    """Requests of the small traffic, in each layout."""
+    audits: bool = False
+    """Whether a repeated prompt and a reload are planted, which must be noticed."""
 
+    def holds(self, experiment: str) -> bool:
+        """True if the profile measures it."""
+        extras = {
+            "streaming": self.streaming_tokens,
+            "cache_broken": self.broken_tokens,
+            "traffic": self.traffic,
+        }
+        named = any(experiment in point.experiments for point in self.points)
+        return named or bool(extras.get(experiment))
+
+    @property
+    def experiments(self) -> tuple[str, ...]:
+        """What the profile measures, in order."""
+        return tuple(name for name in EXPERIMENTS if self.holds(name))
+
+    def only(self, experiment: str) -> Profile:
+        """This profile with one experiment alone.
+
+        Raises:
+            UnknownName: the profile does not hold it.
+        """
+        if not self.holds(experiment):
+            kind = "experiment"
+            raise UnknownName(kind, experiment, self.experiments)
+        return dataclasses.replace(
+            self,
+            points=_serving(self.points, experiment),
+            once=_serving(self.once, experiment),
+            streaming_tokens=self.streaming_tokens if experiment == "streaming" else 0,
+            broken_tokens=self.broken_tokens if experiment == "cache_broken" else 0,
+            traffic=self.traffic if experiment == "traffic" else 0,
+        )
+
+
+def _serving(points: tuple[Point, ...], experiment: str) -> tuple[Point, ...]:
+    twins = experiment == "prompt_cache"
+    return tuple(
+        dataclasses.replace(point, experiments=(experiment,), twin=twins)
+        for point in points
+        if experiment in point.experiments
+    )
+
+
+def points(  # noqa: D417  # the rest are the fields of Point
+    lengths: tuple[int, ...], *experiments: str, num_predict: int = 32, twin: bool = False
+) -> tuple[Point, ...]:
+    """One point a length.
+
+    Args:
+        lengths: prompt lengths, tokens.
+        experiments: what their rows serve; none = prefill_decode.
+    """
+    serve = experiments or ("prefill_decode",)
+    return tuple(
+        Point(tokens=tokens, experiments=serve, num_predict=num_predict, twin=twin)
+        for tokens in lengths
+    )
+
+
+_CHAPTER = (
+    *points((96, 298, 572, 1095, 2156, 4247), "prefill_decode"),
+    *points((90, 960, 3731, 7427), "ttft", num_predict=64),
+    *points((83, 965, 3731, 7414), "decode_vs_context", num_predict=64),
+    *points((95, 303, 564, 1090, 2149, 4247), "prompt_cache", twin=True),
+)
+"""The chapter's twenty conditions, six of them with a twin."""
 
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
         Profile(
             name="quick",
-            lengths=(96, 298, 572, 1095, 2156),
+            points=points((96, 298, 572, 1095, 2156), *TABLES, twin=True),
             blocks=3,
-            once=(4247,),
+            once=points((4247,), *TABLES, twin=True),
             control_every=6,
-            budget_s=140,
+            budget_s=180,
+            streaming_tokens=1095,
+            broken_tokens=572,
+            traffic=20,
+            audits=True,
         ),
-        Profile(name="chapter", lengths=(96, 298, 572, 1095, 2156, 4247), blocks=5),
+        Profile(
+            name="chapter",
+            points=_CHAPTER,
+            blocks=5,
+            control_every=10,
+            streaming_tokens=3731,
+            broken_tokens=1095,
+            broken_blocks=3,
+            traffic=20,
+            audits=True,
+        ),
+        Profile(
+            name="thorough",
+            points=_CHAPTER,
+            blocks=12,
+            enough=6,
+            control_every=10,
+            streaming_tokens=3731,
+            broken_tokens=1095,
+            broken_blocks=6,
+            traffic=20,
+            audits=True,
+        ),
     )
 }
 

@@ -44,18 +44,33 @@ def silent(progress: Progress) -> None:
     """A report that shows nothing."""
 
 
-def seconds_for(requests: Sequence[Planned], rows: Sequence[Timing]) -> float | None:
+_REUSED = {"warm", "ts_bottom", "appended", "stable_top"}
+"""Variants of a prompt that most servers hold nearly all of, so that little is left to read."""
+_LEFT = 60  # tokens
+
+
+def seconds_for(
+    requests: Sequence[Planned], rows: Sequence[Timing], *, reuse: bool = True
+) -> float | None:
     """Estimated seconds for requests to come, from the rates of the rows so far.
+
+    Args:
+        requests: what is to come.
+        rows: rows so far.
+        reuse: False to reckon with a server that holds nothing of an earlier prompt.
 
     Returns:
         None while no row has both rates.
     """
-    prefill = [rate for row in rows if (rate := derive.prefill_rate(row))]
+    cold = [row for row in rows if row.variant == "cold"]  # a prompt that was held tells no rate
+    prefill = [rate for row in cold if (rate := derive.prefill_rate(row))]
     decode = [rate for row in rows if (rate := derive.decode_rate(row))]
     if not prefill or not decode:
         return None
     reading, writing = summarize(prefill).median, summarize(decode).median
     return sum(
-        OVERHEAD_S + request.prompt_tokens / reading + request.num_predict / writing
+        OVERHEAD_S
+        + (_LEFT if reuse and request.variant in _REUSED else request.prompt_tokens) / reading
+        + request.num_predict / writing
         for request in requests
     )

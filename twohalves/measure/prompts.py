@@ -19,7 +19,7 @@ class Prompt:
     nonce: str
     """The entry number's eight digits."""
     units: int
-    """Words and punctuation marks of the prose."""
+    """Words and punctuation marks of the prose; 0 where there is more in it than prose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,20 +57,33 @@ def plausible(counted: int, wanted: int) -> bool:
     return wanted / 1.5 <= counted <= wanted * 1.5
 
 
+def entry(previous: str = "") -> str:
+    """Eight random digits from the system's random source.
+
+    Nothing is seeded, so neither an earlier request nor an earlier run can have left a prompt
+    that begins so in a cache. The first digit differs from that of the previous entry number,
+    so that a slot which still holds the previous prompt shares no more than the word before it.
+
+    Args:
+        previous: the entry number of the request before; empty for the first.
+    """
+    first = secrets.choice([digit for digit in "123456789" if digit != previous[:1]])
+    return f"{first}{secrets.randbelow(10_000_000):07}"
+
+
+def prose(units: int) -> str:
+    """Prose that nobody has written before."""
+    return write(units, random.SystemRandom())
+
+
 def fresh(tokens: int, calibration: Calibration, previous: str = "") -> Prompt:
     """A prompt of about `tokens` tokens that begins like no other.
-
-    The eight digits come from the system's random source, and so does the prose: nothing is
-    seeded, so neither an earlier request nor an earlier run can have left it in a cache. The
-    first digit differs from that of the previous entry number, so that a slot which still
-    holds the previous prompt shares no more than the word before it.
 
     Args:
         tokens: length wanted, the entry number included.
         calibration: how the model counts our prose.
         previous: the entry number of the request before; empty for the first.
     """
-    first = secrets.choice([digit for digit in "123456789" if digit != previous[:1]])
-    nonce = f"{first}{secrets.randbelow(10_000_000):07}"
-    prose = write(calibration.units(tokens), random.SystemRandom())
-    return Prompt(text=f"Entry {nonce}. {prose}", nonce=nonce, units=count(prose))
+    nonce = entry(previous)
+    text = prose(calibration.units(tokens))
+    return Prompt(text=f"Entry {nonce}. {text}", nonce=nonce, units=count(text))

@@ -1,8 +1,9 @@
 """A run from its first request to its last: warm up, ask, check, keep, whatever happens.
 
 Between two requests the run looks around: did the machine sleep, did another program change
-the model's window, is the server still there? What disturbed a request costs that request,
-which is asked again with new text; what was noticed stands in session.json.
+the model's window, is the server still there? What disturbed a request costs that request and
+those that belong to it, which are asked again with new text; what was noticed stands in
+session.json.
 """
 
 from __future__ import annotations
@@ -11,10 +12,8 @@ import contextlib
 import pathlib
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from twohalves.errors import (
-    AnotherAnswers,
     Interrupted,
     NoValidAnswer,
     ServerShared,
@@ -24,20 +23,21 @@ from twohalves.errors import (
 from twohalves.measure import clocks
 from twohalves.measure import plan as planning
 from twohalves.measure.attempts import Asker
-from twohalves.measure.budget import affordable
-from twohalves.measure.connection import Connection
-from twohalves.measure.patience import RETURN_S, await_return
-from twohalves.measure.plan import Planned
+from twohalves.measure.budget import affordable, comes_after
+from twohalves.measure.journal import Journal
+from twohalves.measure.lines import Lines
+from twohalves.measure.patience import RETURN_S
+from twohalves.measure.plan import RELOAD, Group, Planned
 from twohalves.measure.profiles import Profile
 from twohalves.measure.progress import Progress, Report, seconds_for, silent
-from twohalves.runs import Run, Timing, claim_folder, load, machine
-from twohalves.runs import session as session_file
+from twohalves.measure.tight import tight_enough
+from twohalves.runs import Run, Timing, claim_folder, load
 from twohalves.server import Server
 
 ATTEMPTS = 3
-"""How often one request is asked, each time with new text, before it is given up."""
+"""How often a group is asked, each time with new text, before it is given up."""
 GIVE_UP_AFTER = 3
-"""So many requests given up in a row end the session: something is wrong with the server."""
+"""So many groups given up in a row end the session: something is wrong with the server."""
 
 
 def carry_out(
@@ -70,34 +70,20 @@ def carry_out(
     return load(folder)
 
 
-def same_server(begun: dict[str, Any], server: Server) -> bool:
-    """Whether a server is of the kind, the version and the settings that a run was begun with.
-
-    Args:
-        begun: the fact "server" of the run.
-        server: who answers now; settings that either side does not know are not compared.
-    """
-    now = {"kind": server.kind, "version": server.version} | server.settings_as_facts()
-    known = [name for name in now if "unknown" not in {now[name], begun.get(name, "unknown")}]
-    return all(now[name] == begun[name] for name in known)
-
-
 class _Work:
     """The moving parts of a session."""
 
     def __init__(self, server: Server, folder: pathlib.Path, profile: Profile) -> None:
-        for left in folder.glob(f"{session_file.FILE}.*.new"):  # of a process that was killed
-            left.unlink(missing_ok=True)
         self.report: Report = silent
-        self.session = session_file.read(folder)
-        self.requests = planning.from_facts(self.session["plan"])
-        self._folder, self._profile = folder, profile
-        self._asker = Asker(folder, self.session)
-        measured = [row for row in self._asker.rows if row.role != "warmup"]
-        self.answered = {row.seq for row in measured if row.valid}
+        self._journal = Journal(folder)
+        self._profile = profile
+        self.requests = planning.from_facts(self._journal.session["plan"])
+        self._asker = Asker(folder, self._journal.session)
+        self._groups = planning.groups(self.requests)
+        done = [group for group in self._groups if _is_answered(group, self._asker.rows)]
+        self.answered = {request.seq for group in done for request in group}
         """Requests that need not be asked again."""
-        self._line = Connection(server)
-        self._warmups = [request for request in self.requests if request.role == "warmup"]
+        self._lines = Lines(server, self._journal)
         self._is_cold = False
         self._was_loaded = False
         self._windows: list[int] = []
@@ -106,66 +92,116 @@ class _Work:
         self._lost_s = 0.0
 
     def close(self) -> None:
-        self._line.close()
+        self._lines.close()
 
     def carry_out(self) -> None:
         if self._asker.goes_on:
-            self._notice("resumed")
-        waiting = [request for request in self.requests if request.seq not in self.answered]
-        while waiting:
-            elapsed_s = (time.perf_counter_ns() - self._asker.began_ns) / 1e9 - self._lost_s
-            waiting = affordable(waiting, self._asker.rows, self._profile.budget_s, elapsed_s)
+            self._journal.notice("resumed")
+        waiting = [group for group in self._groups if group[0].seq not in self.answered]
+        while waiting and (waiting := self._still_wanted(waiting)):
             self._tell(waiting)
-            self._answer(waiting)
-            del waiting[0]
-        self._finish()
+            setup = waiting[0][0].setup
+            if setup != self._lines.setup:
+                self._was_loaded, self._asker.loaded = False, None
+            if self._lines.enter(setup):
+                self._answer(waiting)
+                del waiting[0]
+            else:
+                waiting = [group for group in waiting if group[0].setup != setup]
+        self._journal.finish(self.requests, self._asker.rows, self._asker.calibration)
+        self.report(Progress(done=len(self.answered), total=len(self.answered), seconds_left=0))
 
-    def _answer(self, waiting: Sequence[Planned]) -> None:
-        """Ask the next one until it is valid, at most a few times, and keep every attempt."""
-        request = waiting[0]
+    def _still_wanted(self, waiting: list[Group]) -> list[Group]:
+        """What there is time for, and what would still make an interval narrower."""
+        first, rows = waiting[0][0], self._asker.rows
+        elapsed_s = (time.perf_counter_ns() - self._asker.began_ns) / 1e9 - self._lost_s
+        enough, blocks = self._profile.enough, {row.block for row in rows}
+        begins = first.in_blocks and first.block not in blocks
+        if enough and begins and (first.block or 0) > enough and tight_enough(rows):
+            return [group for group in waiting if comes_after(group[0])]
+        return affordable(waiting, rows, self._profile.budget_s, elapsed_s)
+
+    def _answer(self, waiting: Sequence[Group]) -> None:
+        """Ask the next group until all of it will do, at most a few times; keep every attempt."""
+        group = waiting[0]
         tried: list[Timing] = []
-        reason = ""
+        reason, disturbed = "", 0
         while len(tried) < ATTEMPTS and not (tried and "refused" in tried[-1].flags):
-            self._look_around(waiting)
-            row, reason = self._attempt(request, waiting)
-            if row is None:
-                continue
-            tried.append(row)
-            if row.valid or (request.role == "warmup" and row.done_reason):
-                self.answered.add(request.seq)
+            if disturbed == ATTEMPTS:
+                self._refuse_to_share()
+            self._look_around()
+            self._warm(waiting)
+            last, reason = self._ask_all(group, waiting)
+            if last is None:
+                disturbed += self._is_cold
+            elif _will_do(last):
+                self.answered |= {request.seq for request in group}
                 self._given_up = 0
                 return
-        self._give_up(request, tried, reason)
+            else:
+                tried.append(last)
+        self._give_up(group, tried, reason)
 
-    def _give_up(self, request: Planned, tried: list[Timing], reason: str) -> None:
+    def _ask_all(self, group: Group, waiting: Sequence[Group]) -> tuple[Timing | None, str]:
+        """Ask a group to its end, or to the first answer that will not do.
+
+        Returns:
+            The last row, and why it did not come to its end; no row if nobody took the request,
+            or if something happened in between that an earlier answer must not be compared over.
+        """
+        self._asker.begin(group)
+        row, reason = None, ""
+        for request in group:
+            if request is not group[0]:
+                self._look_around()
+                if self._is_cold:
+                    return None, reason
+            if request.pair == RELOAD:
+                self._lines.now.unload(self._journal.model)
+            row, reason = self._attempt(request, waiting)
+            if row is None or not _will_do(row):
+                break
+        return row, reason
+
+    def _refuse_to_share(self) -> None:
+        windows = tuple(sorted(set(self._windows)))
+        raise ServerShared(self._lines.now.server.url, self._journal.model, windows)
+
+    def _give_up(self, group: Group, tried: list[Timing], reason: str) -> None:
         self._given_up += 1
-        self.answered.add(request.seq)  # no more of it in this session
+        self.answered |= {request.seq for request in group}  # no more of it in this session
         if all("reloaded" in row.flags for row in tried):
-            windows = tuple(sorted(set(self._windows)))
-            url, name = self._line.server.url, self.session["model"]["name"]
-            raise ServerShared(url, name, windows)
+            self._refuse_to_share()
         nothing_yet = not any(row.valid for row in self._asker.rows if row.role != "warmup")
         if nothing_yet or self._given_up == GIVE_UP_AFTER:
-            raise NoValidAnswer(request.condition, len(tried), tried[-1].flags, reason)
+            raise NoValidAnswer(group[0].condition, len(tried), tried[-1].flags, reason)
 
-    def _attempt(self, request: Planned, waiting: Sequence[Planned]) -> tuple[Timing | None, str]:
+    def _attempt(self, request: Planned, waiting: Sequence[Group]) -> tuple[Timing | None, str]:
         """One row, and why it did not come to its end; waits for a server that went away.
 
         Returns:
             No row if nobody took the request.
         """
         try:
-            answered = self._asker.ask(request, self._line)
+            answered = self._asker.ask(request, self._lines.now)
         except ServerUnreachable as error:
             self._await_server(error, waiting)
             return None, error.what
         if answered.failure is None:
             self._failures = 0
+            self._note_place(answered.row)
             return answered.row, ""
         self._await_server(answered.failure, waiting)
         return answered.row, answered.failure.what
 
-    def _await_server(self, failure: TwoHalvesError, waiting: Sequence[Planned]) -> None:
+    def _note_place(self, row: Timing) -> None:
+        """How much of the model lies in graphics memory, as of the first control that counts."""
+        known = "gpu_share" in self._journal.session["model"]
+        if row.role == "control" and row.valid and not known:
+            share = next((each.gpu_share for each in self._asker.loaded or ()), None)
+            self._journal.record("model", gpu_share=share)
+
+    def _await_server(self, failure: TwoHalvesError, waiting: Sequence[Group]) -> None:
         """Wait until the server is back, and see that it is the same one.
 
         Raises:
@@ -175,7 +211,6 @@ class _Work:
         worked = any(row.done_reason for row in self._asker.rows)
         if not worked or self._failures == ATTEMPTS:
             raise failure
-        began = time.monotonic()
 
         def tell(waited_s: float) -> None:
             self._tell(
@@ -183,84 +218,72 @@ class _Work:
                 f"waiting for the server to come back ({waited_s:.0f} of {RETURN_S:.0f} s)",
             )
 
-        server = await_return(self._line.server, failure.what, tell)
-        self._line.close()
-        self._line = Connection(server)
-        self._check_same(server)
-        waited_s = time.monotonic() - began
+        waited_s = self._lines.await_return(failure, tell)
         self._lost_s += waited_s
-        self._is_cold = True
-        self._was_loaded = False
-        self._notice("server_lost", reason=failure.what, seconds=round(waited_s, 1))
+        self._is_cold, self._was_loaded, self._asker.loaded = True, False, None
+        self._journal.notice("server_lost", reason=failure.what, seconds=round(waited_s, 1))
 
-    def _check_same(self, server: Server) -> None:
-        begun, name = self.session["server"], self.session["model"]["name"]
-        if not same_server(begun, server):
-            told = f"{begun['kind']} {begun['version']}", f"{server.kind} {server.version}"
-            raise AnotherAnswers(self._folder.name, *told)
-        now, then = self._line.digest(name), self.session["model"]["digest"]
-        if now and then and now != then:
-            told = f"{name} of digest {then[:12]}", f"{name} of digest {now[:12]}"
-            raise AnotherAnswers(self._folder.name, *told)
-
-    def _look_around(self, waiting: Sequence[Planned]) -> None:
-        """What happened since the last request; warm up anew where it left the model cold."""
+    def _look_around(self) -> None:
+        """What happened since the last request."""
         gap = clocks.between(self._asker.at, clocks.read())
         if gap.slept_s:
-            self._notice("slept", seconds=gap.slept_s)
+            self._journal.notice("slept", seconds=gap.slept_s)
             self._is_cold = True
         if gap.set_s:
-            self._notice("clock_set", seconds=gap.set_s)
+            self._journal.notice("clock_set", seconds=gap.set_s)
+        self._asker.at = clocks.read()  # what was noticed is noticed once
         self._look_at_model()
-        while self._is_cold:  # ends with an answer, or with the failure that comes each time
-            self._is_cold = False
-            self._attempt(self._warmups[0], waiting)
 
     def _look_at_model(self) -> None:
         """Did another program change its window, or take its place?"""
-        loaded = self._line.loaded(self.session["model"]["name"])
+        loaded = self._asker.loaded  # one look after each request is enough
+        if loaded is None:
+            loaded = self._lines.now.loaded(self._journal.model)
+        self._asker.loaded = None
         if loaded is None:
             return
         window = loaded[0].window if loaded else None
-        if window not in {None, int(self.session["options"]["num_ctx"])} and self._was_loaded:
+        if window not in {None, self._journal.window} and self._was_loaded:
             self._windows.append(window or 0)
-            self._notice("other_window", window=window)
+            self._journal.notice("other_window", window=window)
             self._is_cold = True
         elif not loaded and self._was_loaded:
-            self._notice("unloaded")
+            self._journal.notice("unloaded")
             self._is_cold = True
         self._was_loaded = bool(loaded) and any(row.done_reason for row in self._asker.rows)
 
-    def _notice(self, kind: str, **facts: object) -> None:
-        """Put on record what happened, at once."""
-        self.session.setdefault("noticed", []).append(
-            {"kind": kind, "at": session_file.now(), **facts}
-        )
-        session_file.write(self._folder, self.session)
+    def _warm(self, waiting: Sequence[Group]) -> None:
+        """Warm up anew what was left cold; ends with an answer, or the failure of each time."""
+        setup = self._lines.setup
+        warmups = [r for r in self.requests if r.role == "warmup" and r.setup == setup]
+        while self._is_cold:
+            self._is_cold = False
+            self._asker.begin((warmups[0],))
+            self._attempt(warmups[0], waiting)
 
-    def _tell(self, waiting: Sequence[Planned], why: str = "") -> None:
+    def _tell(self, waiting: Sequence[Group], why: str = "") -> None:
+        requests = [request for group in waiting for request in group]
+        left = {request.seq for request in requests}
         self.report(
             Progress(
                 done=len(self.answered),
-                total=len(self.answered | {request.seq for request in waiting}),
-                seconds_left=seconds_for(waiting, self._asker.rows),
+                total=len(self.answered | left),
+                seconds_left=seconds_for(requests, self._asker.rows),
                 waiting=why,
             )
         )
 
-    def _finish(self) -> None:
-        rows = self._asker.rows
-        asked = {request.block for request in self.requests if request.block}
-        measured = {row.block for row in rows if row.block}
-        planned = {request.prompt_tokens for request in self.requests}
-        line = self._asker.calibration
-        self.session |= {
-            "status": "complete",
-            "ended_at": session_file.now(),
-            "blocks": {"planned": len(asked), "measured": len(measured)},
-            "no_time_for": sorted(planned - {int(r.condition) for r in rows}),
-            "calibration": {"fixed": line.fixed, "per_unit": line.per_unit},
-        }
-        self.session["load_average"]["after"] = machine.load_average()
-        session_file.write(self._folder, self.session)
-        self.report(Progress(done=len(self.answered), total=len(self.answered), seconds_left=0))
+
+def _is_answered(group: Group, rows: Sequence[Timing]) -> bool:
+    """True if one attempt has a row that will do for each request of the group."""
+    done: dict[int, set[int]] = {}
+    wanted = {request.seq for request in group}
+    for row in rows:
+        if row.seq in wanted and row.role != "warmup" and _will_do(row):
+            done.setdefault(row.attempt, set()).add(row.seq)
+    return any(seqs == wanted for seqs in done.values())
+
+
+def _will_do(row: Timing) -> bool:
+    """A row that counts; of a warm-up and of a planted fault it is enough that they came."""
+    return row.valid or (row.role in {"warmup", "audit"} and bool(row.done_reason))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from twohalves.errors import RunMissing, RunUnreadable
@@ -58,13 +58,15 @@ def listed(folder: pathlib.Path = RUNS) -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in folder.glob("*/session.json")))
 
 
-def readers_run(whose: Whose, experiment: str, folder: pathlib.Path = RUNS) -> Run | None:
-    """The newest finished run of this reader that holds the experiment, or None."""
+def readers_run(
+    whose: Whose, experiments: Collection[str], folder: pathlib.Path = RUNS
+) -> Run | None:
+    """The newest finished run of this reader that holds all the experiments, or None."""
     found = [
         session
         for session in _sessions(folder)
         if session["status"] == "complete"
-        and experiment in session["experiments"]
+        and set(experiments) <= set(session["experiments"])
         and belongs_to(session, whose)
     ]
     return load(folder / found[-1]["run_id"]) if found else None
@@ -72,7 +74,7 @@ def readers_run(whose: Whose, experiment: str, folder: pathlib.Path = RUNS) -> R
 
 def unfinished(
     whose: Whose,
-    experiment: str,
+    experiments: Collection[str],
     profile: str,
     folder: pathlib.Path = RUNS,
     *,
@@ -82,7 +84,7 @@ def unfinished(
 
     Args:
         whose: machine, server and model.
-        experiment: what it measures.
+        experiments: what it measures.
         profile: how much.
         folder: folder of the runs.
         version: the server's; a run begun with another one is not gone on with. None = any.
@@ -92,7 +94,7 @@ def unfinished(
         for session in _sessions(folder)
         if session["status"] == "unfinished"
         and session["schema"] == SCHEMA  # the columns of an older one are not ours
-        and session["experiments"] == [experiment]
+        and set(session["experiments"]) == set(experiments)
         and session["profile"] == profile
         and version in {None, session["server"]["version"]}
         and belongs_to(session, whose)

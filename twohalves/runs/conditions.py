@@ -47,14 +47,19 @@ class Condition:
         return self.prefill_rate.median / self.decode_rate.median
 
 
-def conditions(run: Run, experiment: str) -> tuple[Condition, ...]:
+def conditions(run: Run, experiment: str, variant: str = "cold") -> tuple[Condition, ...]:
     """One line a prompt length, shortest first.
+
+    Args:
+        run: the run.
+        experiment: which of its rows.
+        variant: what their prompts share with earlier ones; cold shares nothing.
 
     Raises:
         RunHasNoRows: no valid row of the experiment.
     """
     by_length: dict[int, list[Timing]] = {}
-    for row in run.measured(experiment):
+    for row in run.measured(experiment, variant):
         by_length.setdefault(int(row.condition), []).append(row)
     if not by_length:
         raise RunHasNoRows(run.id, experiment)

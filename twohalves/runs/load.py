@@ -31,12 +31,25 @@ class Run:
         """Name of the run: that of its folder."""
         return self.folder.name
 
-    def measured(self, experiment: str) -> tuple[Timing, ...]:
-        """The valid rows that serve an experiment, warm-ups and controls left out."""
+    def measured(self, experiment: str, variant: str | None = None) -> tuple[Timing, ...]:
+        """The valid rows that serve an experiment, warm-ups, controls and audits left out.
+
+        Requests that belong together are asked again together, so that of each the newest
+        attempt counts, or none.
+
+        Args:
+            experiment: which of its rows.
+            variant: what their prompts share with earlier ones; None = whatever.
+        """
+        newest = {row.seq: row for row in self.timings}
         return tuple(
             row
             for row in self.timings
-            if row.valid and row.role == "measure" and experiment in row.experiments.split(";")
+            if row is newest[row.seq]
+            and row.valid
+            and row.role == "measure"
+            and experiment in row.experiments.split(";")
+            and variant in {None, row.variant}
         )
 
     def controls(self) -> tuple[Timing, ...]:
@@ -57,6 +70,11 @@ def load(folder: pathlib.Path) -> Run:
     session = session_file.read(folder)
     try:
         content = (folder / TIMINGS).read_bytes()
+    except FileNotFoundError as error:
+        if session["status"] != "unfinished":
+            raise RunUnreadable(folder.name, TIMINGS, error.strerror or str(error)) from error
+        none = "It was stopped before its first request was answered."
+        return Run(folder=folder, session=session, timings=(), notes=(none,))
     except OSError as error:
         raise RunUnreadable(folder.name, TIMINGS, error.strerror or str(error)) from error
     table = parse(folder.name, content, session["schema"])

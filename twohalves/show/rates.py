@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from IPython.display import Markdown
 
-from twohalves.measure.profiles import EXPERIMENT
 from twohalves.runs import Condition, Run, conditions, reference
 from twohalves.runs.reference import PrintedRates
 from twohalves.show.markdown import say, table
@@ -16,7 +15,7 @@ NOTICEABLE = 0.01
 
 def lines(run: Run) -> tuple[Condition, ...]:
     """The run's conditions of section 31.1, shortest prompt first."""
-    return conditions(run, EXPERIMENT)
+    return conditions(run, "prefill_decode")
 
 
 def design(run: Run) -> Markdown:

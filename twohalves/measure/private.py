@@ -1,0 +1,100 @@
+"""The servers that two users take turns on: the run's own, and private ones laid out on purpose.
+
+How many prompts a server holds depends on its slots and on the main memory that it may use, and
+neither can be asked for in a request. So an experiment on them needs servers of its own, which
+are started one after the other and stopped again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from twohalves.errors import AnotherAnswers
+from twohalves.server import ModelFacts, Server, facts, start
+
+OWN = ""
+"""The run's own server."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """How a private server is laid out."""
+
+    slots: int = 1
+    """Requests computed at once."""
+    host_cache: int = 0
+    """MiB of main memory for prompts that had to leave their slot."""
+
+
+SETUPS: dict[str, Setup] = {
+    "one_slot": Setup(),
+    "two_slots": Setup(slots=2),
+    "host_cache": Setup(host_cache=512),
+}
+
+
+def setups(
+    server: Server, model: ModelFacts, *, agreed: bool
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Which of them can be asked, and why the others cannot.
+
+    Args:
+        server: the run's own.
+        model: its model.
+        agreed: True if the reader wants a second Ollama.
+
+    Returns:
+        Names in the order they are asked in, the run's own first; reasons by name.
+    """
+    is_plain = _laid_out(server) == SETUPS["one_slot"]
+    wanted = [name for name in SETUPS if not (is_plain and name == "one_slot")]
+    why = _impossible(server, agreed=agreed)
+    if why:
+        return (OWN,), dict.fromkeys(wanted, why)
+    return (OWN, *wanted), {}
+
+
+def _laid_out(server: Server) -> Setup | None:
+    known = server.settings
+    return Setup(slots=known.slots, host_cache=known.host_cache_mib) if known else None
+
+
+def _impossible(server: Server, *, agreed: bool) -> str:
+    if server.kind == "builtin":
+        return ""
+    if server.kind == "ollama" and agreed:
+        return ""
+    if server.kind == "ollama":
+        return "it needs a second Ollama, which is started only with `--private`"
+    return "a server of this kind cannot be started by this program"
+
+
+def open_private(name: str, run: str, session: Mapping[str, Any]) -> Server:
+    """Start one of the private servers; whoever asked stops it.
+
+    Args:
+        name: one of SETUPS.
+        run: the run's name, for the error.
+        session: its facts: server and model as begun.
+
+    Raises:
+        AnotherAnswers: it serves another model than the run's.
+        TwoHalvesError: it cannot be started, or would not fit.
+    """
+    layout, begun = SETUPS[name], session["model"]
+    is_ollama = session["server"]["kind"] == "ollama"
+    server = start(
+        slots=layout.slots,
+        host_cache=layout.host_cache,
+        model=begun["name"] if is_ollama else None,
+        window=int(session["options"]["num_ctx"]),
+        program="ollama" if is_ollama else "builtin",
+        agreed=is_ollama,
+    )
+    shown = facts(server, begun["name"])
+    if begun["digest"] and shown.digest != begun["digest"]:
+        server.stop()
+        raise AnotherAnswers(run, begun["name"], f"{begun['name']} of another file")
+    return server
