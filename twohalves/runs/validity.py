@@ -83,8 +83,6 @@ class Expected:
     """False if this server's prompt_eval_count leaves cached tokens out."""
     length_known: bool = True
     """False if nobody could count the prompt beforehand: an answer or the time is part of it."""
-    length_known: bool = True
-    """False for a prompt whose tokens nobody knew beforehand."""
     any_answer: bool = False
     """True if the answer may be shorter than asked for."""
     warming: bool = False
