@@ -264,6 +264,20 @@ def test_a_run_that_departs_from_the_story_says_so(tmp_path):
     assert "the added bytes explain 65%" in said
 
 
+def test_no_cause_is_read_from_a_disturbed_run(tmp_path):
+    """10, 90 and 30 ms a step: the middle row was slow for another reason."""
+    rows = [
+        _row(n, tokens, "decode_vs_context", 1, step)
+        for n, tokens, step in ((1, 83, 0.010), (2, 965, 0.090), (3, 3731, 0.030))
+    ]
+    said = byte_count.verdict(_run(tmp_path, rows)).data
+    assert "no cause can be read" in said
+    assert "story" not in said
+
+    nearly = [rows[0], _row(2, 965, "decode_vs_context", 1, 0.0315), rows[2]]
+    assert "story" in byte_count.verdict(_run(tmp_path, nearly)).data
+
+
 def test_the_chapters_bytes_are_those_of_its_own_numbers():
     """380 GB/s, 2.0 GB, q8_0: 189.5, 184.6, 170.6, 155.0 against 189.1, 186.7, 160.6, 140.9."""
     shown = byte_count.chapter_table()
@@ -297,6 +311,19 @@ def test_the_parts_of_a_request_add_up(run):
     assert sum(widths[:6]) == pytest.approx(584, abs=0.05)
     assert widths[1] / 584 == pytest.approx(230 / 925, abs=1e-3)
     assert "prefill 24.9%, decode 68.1%, neither 7.0%" in svg
+
+
+def test_a_part_below_zero_is_shown_and_explained(run, tmp_path):
+    """A total 31 ms short leaves -1 ms of rest; the sum stays the client's time."""
+    row = _row(1, 90, "ttft", 0.230, 0.010)
+    short = dataclasses.replace(
+        row, total_duration=row.total_duration - _ns(0.031), server_done_at=_stamp(0.889)
+    )
+    shown = where.own_table(_run(tmp_path, [short]))
+
+    assert ["−1.00 ms", "36.0 ms", "925 ms"] == _cells(shown, 0)[-3:]
+    assert "two clocks meet" in shown.data
+    assert "two clocks meet" not in where.own_table(run).data
 
 
 def test_a_server_without_totals_cannot_be_taken_apart(tmp_path):

@@ -6,6 +6,7 @@ gives a bandwidth, the model's metadata give the bytes of the cache, and the res
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,8 @@ from twohalves.show.rates import NOTICEABLE
 
 STORY = 0.5
 """Bytes that explain at least half of the added time are the chapter's story."""
+DISTURBED = 0.1
+"""A longer context does not make steps faster; by more than a tenth it is not chance either."""
 _DEFAULT_KV = "f16"
 
 
@@ -62,6 +65,15 @@ class ByteCount:
     def added_s(self) -> float:
         """Seconds a token that the longest context took more than the shortest."""
         return 1 / self.steps[-1].measured - 1 / self.steps[0].measured
+
+    @property
+    def is_steady(self) -> bool:
+        """False if a step took clearly longer than after a longer context: something disturbed."""
+        times = [1 / step.measured for step in self.steps]
+        return all(
+            earlier <= (1 + DISTURBED) * later
+            for earlier, later in itertools.combinations(times, 2)
+        )
 
     @property
     def cache_speed(self) -> float:
@@ -193,6 +205,12 @@ def verdict(run: Run) -> Markdown:
 
 def _own_verdict(found: ByteCount) -> str:
     short, long = found.steps[0], found.steps[-1]
+    if not found.is_steady:
+        return (
+            "In your run steps did not slow steadily with context: a longer one was clearly faster "
+            "than a shorter one. Something else slowed them, so no cause can be read from these "
+            "rows. Look at the control, and measure again on a quiet machine."
+        )
     if found.added_s * short.measured < NOTICEABLE:
         return "In your run decode did not slow with context, so there is nothing to explain."
     said = (

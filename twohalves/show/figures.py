@@ -73,7 +73,7 @@ def token_time_by_context(run: Run) -> SVG:
         axes.set(xlabel="context tokens", ylabel="milliseconds per token", ylim=(0, None))
         _dress(axes)
         for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+            axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=True))
         return SVG(_themed(figure, "Milliseconds per answer token over tokens of context"))
 
 

@@ -62,8 +62,16 @@ def own_table(run: Run) -> Markdown:
         f"Run {run.id}: of each length the request of median time, so that a line adds up. "
         "Load, prefill and decode are the server's counters; the first step comes from its time "
         "stamps, transport from the client's clock; the rest is what the server's total leaves."
+        f"{_below_zero(found)}"
     )
     return table(["context tokens", *names, "together"], rows, caption)
+
+
+def _below_zero(found: tuple[Account, ...]) -> str:
+    """Why a part may be negative, if one is."""
+    if any(ns < 0 for each in found for ns in each.parts.named().values()):
+        return " A part a little below zero is where two clocks meet: cutting it off would lie."
+    return ""
 
 
 def _part(ns: int | None) -> str:
