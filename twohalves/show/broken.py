@@ -15,8 +15,8 @@ from twohalves.show.numbers import fixed, seconds
 
 EXPERIMENT = "cache_broken"
 _CHANGES = {
-    "warm": "nothing: the same again",
-    "appended": "appended: prompt, reply, new text",
+    "warm": "nothing, the same again",
+    "appended": "reply and new text appended",
     "ts_bottom": "the time at the bottom",
     "ts_top": "the time on top",
     "mid_changed": "one word at token 12",
@@ -97,7 +97,7 @@ def turns(run: Run) -> Markdown:
     for setup, line in found.items():
         if line.reused is None:
             continue
-        came = "found most of the prefix again" if line.reused else "read everything again"
+        came = "found most of the prefix again" if line.reused else "read nearly everything again"
         said.append(f"With {_named(run, setup)}, whoever came back {came}.")
         if setup == "two_slots" and not line.reused:
             said.append(_SECOND_SLOT_UNUSED)

@@ -26,6 +26,7 @@ def to_scale(run: Run) -> SVG | Markdown:
         parts += _pair(line, 8.0 + number * _ROW, _ROOM / longest)
     foot = _ROW * len(rows) + 22
     parts += [
+        svg.label(_LEFT - 8, foot, "tokens", anchor="end"),
         svg.box(_LEFT, foot - 11, 12, 12, svg.PREFILL),
         svg.label(_LEFT + 18, foot, "prefill"),
         svg.box(_LEFT + 90, foot - 11, 12, 12, svg.DECODE),
@@ -44,10 +45,11 @@ def _pair(line: Reuse, top: float, scale: float) -> list[str]:
     parts = [svg.label(_LEFT - 8, top + _BAR + 6, fixed(line.prompt_tokens.median), anchor="end")]
     both = ((line.cold_s, line.cold_total_s), (line.later_s, line.later_total_s))
     for number, (prefill, total) in enumerate(both):
-        y, cut, end = top + number * (_BAR + 2), prefill.median * scale, total.median * scale
+        y, end = top + number * (_BAR + 2), total.median * scale
+        cut = min(prefill.median * scale, end)
         parts += [
             svg.box(_LEFT, y, cut, _BAR, svg.PREFILL),
-            svg.box(_LEFT + cut, y, max(0.0, end - cut), _BAR, svg.DECODE),
+            svg.box(_LEFT + cut, y, end - cut, _BAR, svg.DECODE),
             svg.label(_LEFT + end + 6, y + 13, seconds(total.median)),
         ]
     return parts

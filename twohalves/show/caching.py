@@ -113,7 +113,7 @@ def headline(run: Run) -> Markdown:
     warm = [line.later_s.median for line in reused]
     long = reused[-1]
     return say(
-        f"Your warm prefills took {seconds(min(warm))} to {seconds(max(warm))}, whether the "
+        f"Your warm prefills took {_between(min(warm), max(warm))}, whether the "
         f"prompt had {fixed(reused[0].prompt_tokens.median)} tokens or "
         f"{fixed(long.prompt_tokens.median)}. **At {fixed(long.prompt_tokens.median)} tokens the "
         f"cache made the prefill {times(long.speedup.median)} as fast and the whole request "
@@ -203,6 +203,11 @@ def sliding_window(run: Run) -> Markdown:
         f"In your run that happened at {which} tokens. Nothing is broken: this is what a cache "
         "can do for such a model.",
     )
+
+
+def _between(low: float, high: float) -> str:
+    ends = dict.fromkeys((seconds(low), seconds(high)))  # once if they read the same
+    return " to ".join(ends)
 
 
 def times(factor: float) -> str:
