@@ -44,6 +44,8 @@ class PrintedTtft:
     """Seconds to the first token."""
     total_s: float
     """Seconds of the whole request."""
+    share_pct: float
+    """First over second as printed, percent: taken before the seconds were rounded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,7 @@ def ttft() -> tuple[PrintedTtft, ...]:
             context_tokens=int(row["context_tokens"]),
             ttft_s=float(row["ttft_s"]),
             total_s=float(row["total_s"]),
+            share_pct=float(row["ttft_share_pct"]),
         )
         for row in _read(_TABLES / "ttft.csv")
     )

@@ -6,7 +6,7 @@ from IPython.display import Markdown
 
 from twohalves.runs import Condition, Run, conditions, reference
 from twohalves.runs.reference import PrintedDecode
-from twohalves.show.lengths import ALIKE, beside, factor
+from twohalves.show.lengths import ALIKE, beside, both, factor, said_of
 from twohalves.show.markdown import say, table
 from twohalves.show.needs import needs
 from twohalves.show.numbers import counted, fixed, percent, seconds, significant
@@ -78,8 +78,7 @@ def beside_the_chapter(run: Run) -> Markdown:
     own_first, printed_first = lines(run)[0], reference.decode_vs_context()[0]
     rows = [
         [
-            fixed(line.prompt_tokens.median),
-            fixed(printed.context_tokens),
+            both(line.prompt_tokens.median, printed.context_tokens),
             _change(line.decode_rate_raw.median / own_first.decode_rate_raw.median),
             _change(printed.decode_tok_s / printed_first.decode_tok_s),
             significant(line.decode_rate_raw.median),
@@ -89,12 +88,13 @@ def beside_the_chapter(run: Run) -> Markdown:
         ]
         for line, printed in pairs
     ]
-    header = ["context tokens, yours", "chapter", "rate, yours", "chapter"]
+    header = ["context tokens", "rate, yours", "chapter"]
     header += ["decode tok/s, yours", "chapter", "ms per token, yours", "chapter"]
     caption = (
         f"Run {run.id} beside the chapter's run, all tokens over the time of all but one, as the "
         "chapter counts. Changes are against each run's shortest context."
     )
+    caption += said_of([(line.prompt_tokens.median, row.context_tokens) for line, row in pairs])
     return table(header, rows, caption)
 
 

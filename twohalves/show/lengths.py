@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from twohalves.show.numbers import fixed
+
 Own = TypeVar("Own")
 Printed = TypeVar("Printed")
 
@@ -42,3 +44,18 @@ def beside(
         if factor(own_length(nearest), length) <= ALIKE:
             pairs.append((nearest, row))
     return pairs
+
+
+def both(own: float, printed: float) -> str:
+    """Two lengths that stand beside each other, as one cell: the chapter's only if it differs.
+
+    >>> both(3731, 3731), both(1095, 960)
+    ('3,731', '1,095 by 960')
+    """
+    shown = fixed(own)
+    return shown if shown == fixed(printed) else f"{shown} by {fixed(printed)}"
+
+
+def said_of(pairs: Sequence[tuple[float, float]]) -> str:
+    """For a caption: which of two lengths is whose, if any differ; it begins with a space."""
+    return " Where lengths differ, yours stands first." if any(a != b for a, b in pairs) else ""

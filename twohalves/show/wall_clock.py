@@ -11,7 +11,7 @@ from twohalves.runs import Condition, Run, conditions, derive, reference
 from twohalves.runs.conditions import tokens_outside_the_clock
 from twohalves.runs.reference import PrintedTtft, claim
 from twohalves.show import svg
-from twohalves.show.lengths import beside
+from twohalves.show.lengths import beside, both, said_of
 from twohalves.show.markdown import say, table
 from twohalves.show.needs import needs
 from twohalves.show.numbers import counted, fixed, percent, seconds
@@ -109,10 +109,9 @@ def beside_the_chapter(run: Run) -> Markdown:
         return say("None of your run's lengths is near one of the chapter's four.")
     rows = [
         [
-            fixed(wait.context_tokens),
-            fixed(printed.context_tokens),
+            both(wait.context_tokens, printed.context_tokens),
             percent(wait.share.median, 1),
-            percent(printed.ttft_s / printed.total_s, 1),
+            f"{fixed(printed.share_pct, 1)}%",
             seconds(wait.ttft_s.median),
             f"{fixed(printed.ttft_s, 3)} s",
             seconds(wait.total_s),
@@ -120,9 +119,11 @@ def beside_the_chapter(run: Run) -> Markdown:
         ]
         for wait, printed in pairs
     ]
-    header = ["context tokens, yours", "chapter", "TTFT share, yours", "chapter"]
+    header = ["context tokens", "TTFT share, yours", "chapter"]
     header += ["TTFT, yours", "chapter", "total, yours", "chapter"]
-    return table(header, rows, f"Run {run.id} beside the chapter's run. {_same_answers(run)}")
+    differ = said_of([(wait.context_tokens, printed.context_tokens) for wait, printed in pairs])
+    caption = f"Run {run.id} beside the chapter's run. {_same_answers(run)}{differ}"
+    return table(header, rows, caption)
 
 
 def _same_answers(run: Run) -> str:
