@@ -11,7 +11,7 @@ from twohalves.runs.parts import Parts, middle, parts
 from twohalves.show import svg
 from twohalves.show.markdown import say, table
 from twohalves.show.needs import needs
-from twohalves.show.numbers import fixed, percent, seconds
+from twohalves.show.numbers import fixed, percent, seconds, significant
 from twohalves.show.wall_clock import TTFT
 
 WIDTH = 600
@@ -20,6 +20,7 @@ _ROOM = WIDTH - 2 * _LEFT
 _PITCH = 50.0
 _COLORS = {"prefill": svg.PREFILL, "decode": svg.DECODE}
 NS = 1e9
+MS = 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +55,13 @@ def own_table(run: Run) -> Markdown:
         [
             fixed(each.tokens),
             *(_part(each.parts.named().get(name)) for name in names),
-            seconds(each.parts.wall_ns / NS),
+            _part(each.parts.wall_ns),
         ]
         for each in found
     ]
     caption = (
-        f"Run {run.id}: of each length the request of median time, so that a line adds up. "
+        f"Run {run.id}, milliseconds: of each length the request of median time, so that a line "
+        "adds up. "
         "Load, prefill and decode are the server's counters; the first step comes from its time "
         "stamps, transport from the client's clock; the rest is what the server's total leaves."
         f"{_below_zero(found)}"
@@ -75,9 +77,10 @@ def _below_zero(found: tuple[Account, ...]) -> str:
 
 
 def _part(ns: int | None) -> str:
+    """Milliseconds, all of one unit so that they can be added by eye."""
     if ns is None:
         return "–"
-    return f"{'−' if ns < 0 else ''}{seconds(abs(ns) / NS)}"
+    return f"{'−' if ns < 0 else ''}{significant(abs(ns) / MS)}"
 
 
 def _share(each: Account) -> float:
