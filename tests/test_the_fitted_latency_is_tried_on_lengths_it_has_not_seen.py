@@ -72,6 +72,17 @@ def test_what_is_known_exactly_is_predicted_exactly(tmp_path):
     assert abs(found.longest.crude_off) > 0.01
 
 
+def test_a_length_left_out_is_not_seen(tmp_path):
+    """The longest waits twice what its curve says, and only shorter ones may predict it."""
+    run = _run(tmp_path, lambda n: _smooth(n) * (2 if n == 2156 else 1), 3)
+    steps = 31 * (5e-3 + 1e-6 * 2172)
+    expected = (_smooth(2156) + steps) / (2 * _smooth(2156) + steps) - 1
+
+    found = fitting.hold_out(material.of_run(run))
+
+    assert expected == pytest.approx(found.longest.fitted_off, abs=1e-4)
+
+
 def test_the_crude_model_on_the_chapters_totals():
     """prompt / 2,000 + 64 / 190 against 0.487, 0.863, 2.476, 5.182: 22, 5, 11, 22 percent low."""
     found = fitting.compare(material.of_chapter())
