@@ -71,7 +71,7 @@ def test_it_is_executed_too(project, tmp_path, change):
     saved(project, change)
     saved(project, lambda book: book["cells"].__setitem__(slice(1, None), []))
     saved(project, lambda book: book["cells"].append(_code("import sys; sys.prefix")))
-    [path] = stage(project, tmp_path / "staging")
+    [path] = [made for made in stage(project, tmp_path / "staging") if made.name == NAME]
     execute([path], tmp_path / "staging", "sample")
     [out] = nbformat.read(path, as_version=4).cells[-1].outputs
     assert out["data"]["text/plain"] == repr(sys.prefix)
