@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from twohalves.runs import Timing
-from twohalves.runs.validity import Expected, flags, is_valid
+from twohalves.runs.validity import Expected, flags, is_valid, usual_prefill_rate
 from twohalves.server import Server, meaning
 
 GOOD = Timing(
@@ -47,7 +47,7 @@ def test_a_slow_answer_is_valid():
         ({"done_reason": "stop"}, "too_few_tokens"),
         ({"prompt_eval_count": 4119}, "off_length"),
         ({"prompt_eval_count": 4375}, "off_length"),
-        ({"load_duration": 501_000_000}, "reloaded"),
+        ({"load_duration": 181_000_000}, "reloaded"),
         ({"prompt_eval_cached_count": 5}, "cached_prefix"),
     ],
 )
@@ -109,9 +109,121 @@ def test_a_warm_row_may_be_cached():
     assert flags(warm, ASKED) == ()
 
 
+@pytest.mark.parametrize(
+    ("usual", "load", "found"),
+    [
+        (240_000, 150_000_000, ()),  # the built-in server on a machine that is very busy
+        (240_000, 198_000_000, ("reloaded",)),  # and when it loads the smallest model
+        (20_000_000, 110_000_000, ()),  # the most that Ollama was seen to report for a loaded one
+        (72_000_000, 500_000_000, ("reloaded",)),  # its quickest reload
+        (160_000_000, 320_000_000, ()),  # a larger model, loaded
+        (240_000_000, 1_130_000_000, ("reloaded",)),  # and loaded anew
+        (None, 9_000_000_000, ()),  # nothing to compare it with
+    ],
+)
+def test_a_reload_stands_out_of_what_is_usual(usual, load, found):
+    """As seen on real servers: more than 150 ms, and more than three times the usual value."""
+    asked = dataclasses.replace(ASKED, usual_load_ns=usual)
+
+    assert found == flags(dataclasses.replace(GOOD, load_duration=load), asked)
+
+
+UNTOLD = dataclasses.replace(GOOD, prompt_eval_cached_count=None)
+RATE = 4247 / 2.292
+
+
+@pytest.mark.parametrize(
+    ("change", "usual", "found"),
+    [
+        ({}, RATE / 2.9, ()),
+        ({}, RATE / 3.1, ("too_fast",)),
+        ({}, None, ()),
+        ({"prompt_eval_cached_count": 0}, RATE / 3.1, ()),  # the count says that it was cold
+        ({"variant": "warm"}, RATE / 99, ()),
+    ],
+)
+def test_a_cold_prompt_is_not_read_three_times_as_fast_as_its_like(change, usual, found):
+    """Judged only where no count of cached tokens is told, and only on rows called cold."""
+    asked = dataclasses.replace(ASKED, usual_prefill_rate=usual)
+
+    assert found == flags(dataclasses.replace(UNTOLD, **change), asked)
+
+
+def test_a_short_prompt_is_not_judged_by_its_time():
+    """Below 200 tokens fixed costs are most of it, and they vary."""
+    asked = dataclasses.replace(ASKED, prompt_tokens=199, usual_prefill_rate=100.0)
+    short = dataclasses.replace(UNTOLD, prompt_eval_count=199, prompt_eval_duration=10_000_000)
+
+    assert () == flags(short, asked)
+    long = dataclasses.replace(short, prompt_eval_count=200)
+    assert ("too_fast",) == flags(long, dataclasses.replace(asked, prompt_tokens=200))
+
+
+def test_the_usual_rate_is_that_of_prompts_alike():
+    """Half to twice as long, valid, cold, no warm-ups: here 1,000 tokens in 1, 2 and 4 seconds."""
+    like = dataclasses.replace(UNTOLD, prompt_eval_count=1000, prompt_eval_duration=10**9)
+    rows = [
+        like,
+        dataclasses.replace(like, prompt_eval_duration=2 * 10**9),
+        dataclasses.replace(like, prompt_eval_duration=4 * 10**9),
+        dataclasses.replace(like, role="warmup", prompt_eval_duration=1),
+        dataclasses.replace(like, variant="warm", prompt_eval_duration=1),
+        dataclasses.replace(like, valid=False, prompt_eval_duration=1),
+    ]
+
+    for length in (500, 1000, 2000):
+        assert 500 == usual_prefill_rate(rows, length)
+    for length in (499, 2001):
+        assert usual_prefill_rate(rows, length) is None
+
+
+@pytest.mark.parametrize(
+    ("begun", "now", "found"),
+    [
+        (1.0, 0.995, ()),
+        (1.0, 0.98, ("spilled",)),
+        (0.5, 0.6, ("spilled",)),
+        (0.0, 0.0, ()),  # all on the processor, from first to last
+        (None, 0.5, ()),
+        (1.0, None, ()),
+    ],
+)
+def test_a_model_that_moves_between_memories_is_seen(begun, now, found):
+    """By more than one percent, in either direction; what is not told is not judged."""
+    asked = dataclasses.replace(ASKED, gpu_share_begun=begun, gpu_share_now=now)
+
+    assert found == flags(GOOD, asked)
+
+
+def test_any_answer_will_do_where_only_the_prompt_matters():
+    """A short answer to one of many requests; but one without an end does not count."""
+    asked = dataclasses.replace(ASKED, any_answer=True)
+
+    assert () == flags(dataclasses.replace(GOOD, eval_count=3, done_reason="stop"), asked)
+    assert ("no_answer",) == flags(dataclasses.replace(GOOD, done_reason=""), asked)
+
+
+def test_a_warm_prompt_is_not_short_because_its_cached_part_is_not_counted():
+    """Ollama 0.30.0 counts what it read: 1 of 4,247 is no fault, unless the row is called cold."""
+    asked = dataclasses.replace(ASKED, counts_cached=False)
+    warm = dataclasses.replace(UNTOLD, variant="warm", prompt_eval_count=1)
+
+    assert () == flags(warm, asked)
+    assert ("off_length",) == flags(dataclasses.replace(warm, variant="cold"), asked)
+
+
+def test_a_prompt_of_unknown_length_is_not_off_its_length():
+    """What is appended to an answer has the length that it has; a cut is seen all the same."""
+    asked = dataclasses.replace(ASKED, length_known=False)
+
+    assert () == flags(dataclasses.replace(GOOD, prompt_eval_count=3000), asked)
+    long = dataclasses.replace(asked, prompt_tokens=9000)
+    assert ("truncated",) == flags(dataclasses.replace(GOOD, prompt_eval_count=8192), long)
+
+
 def test_a_warmup_may_load_the_model_and_miss_its_length():
     """Warm-ups calibrate the length and may wait for the model."""
-    warming = dataclasses.replace(ASKED, warming=True)
+    warming = dataclasses.replace(ASKED, warming=True, length_known=False)
     row = dataclasses.replace(GOOD, prompt_eval_count=5000, load_duration=9_000_000_000)
 
     assert flags(row, warming) == ()
