@@ -299,7 +299,7 @@ def test_what_is_installed_is_what_the_notebooks_import():
     )
     listed = kernel.LEAST.read_text(encoding="utf-8")
     wanted = re.findall(r"^ *(?:import|from) (\w+)", code, flags=re.MULTILINE)
-    brought = {"IPython", "pydantic"}  # by every kernel; by ollama
+    brought = {"IPython", "numpy", "pydantic"}  # by every kernel; by pandas; by ollama
     outside = set(wanted) - sys.stdlib_module_names - {"twohalves"} - brought
 
     assert outside == set(re.findall(r"^(\w+)>=", listed, flags=re.MULTILINE))
