@@ -10,7 +10,7 @@
       the arithmetic
         KvShapeUnknown
       the command line and the environment
-        WordsLeft, PythonWithoutVenv, FolderNotWritable, DiskFull, InstallFailed,
+        WordsLeft, RunsNotNamed, PythonWithoutVenv, FolderNotWritable, DiskFull, InstallFailed,
         MachineNotReady, SiteMissing, PortTaken
       a notebook's kernel
         KernelTooOld, KernelLacks, KernelInstallFailed, KernelMustRestart, AddressUnusable
@@ -86,7 +86,9 @@ class RunMissing(TwoHalvesError):
     def __init__(self, run_id: str, known: tuple[str, ...]) -> None:
         super().__init__(run_id, known)
         there = ", ".join(known) if known else "none yet"
-        near = difflib.get_close_matches(run_id, known, n=1)
+        near = difflib.get_close_matches(run_id, known, n=1) or [
+            name for name in known if run_id in name
+        ]
         self.what = f"There is no run named {run_id} in data/runs. There: {there}."
         self.next_step = (f"Did you mean {near[0]}? " if near else "") + (
             "Name one of these, or unset TWOHALVES_RUN and measure with "
@@ -321,6 +323,16 @@ class WordsLeft(TwoHalvesError):
         own = [option for option in options if option.startswith("--")]
         self.what = f"`{verb}` takes no further words, and {' '.join(words)!r} follows it."
         self.next_step = f"Leave that out; the options of `{verb}` are {', '.join(own)}."
+
+
+class RunsNotNamed(TwoHalvesError):
+    """Another number of runs was named than a form of the verb `runs` takes."""
+
+    def __init__(self, form: str, takes: int, named: tuple[str, ...]) -> None:
+        super().__init__(form, takes, named)
+        what = {0: "no run", 1: "the name of one run"}.get(takes, f"the names of {takes} runs")
+        self.what = f"`runs {form}` takes {what}, and got {', '.join(named) or 'none'}."
+        self.next_step = "The names stand in `python3 -m twohalves runs list`."
 
 
 class PythonWithoutVenv(TwoHalvesError):

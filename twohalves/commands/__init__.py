@@ -13,7 +13,7 @@ from typing import Protocol, cast
 from twohalves import bootstrap, terminal
 from twohalves.commands.exits import Exit
 from twohalves.commands.parser import ALONE, VERBS, Options, help_text, parse
-from twohalves.errors import Interrupted, TwoHalvesError, UnknownName, WordsLeft
+from twohalves.errors import Interrupted, RunsNotNamed, TwoHalvesError, UnknownName, WordsLeft
 
 __all__ = ["VERBS", "Exit", "Options", "main"]
 
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
         return Exit.USAGE
     try:
         return _obey(parse(arguments), arguments)
-    except (UnknownName, WordsLeft) as error:
+    except (UnknownName, WordsLeft, RunsNotNamed) as error:
         terminal.fail(str(error))
         return Exit.USAGE
     except Interrupted as error:

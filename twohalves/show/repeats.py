@@ -5,8 +5,10 @@ from __future__ import annotations
 from IPython.display import Markdown
 
 from twohalves.formulas import decode_steps
+from twohalves.measure.trust import drift_note
 from twohalves.runs import Condition, Run, condition_of, reference
 from twohalves.runs.conditions import tokens_outside_the_clock
+from twohalves.runs.drift import drifts
 from twohalves.runs.reference import claim
 from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import counted, fixed, percent, seconds, significant
@@ -161,7 +163,22 @@ def control(run: Run) -> Markdown:
         f"{percent(line.prefill_rate.spread, 1)} and decode to "
         f"{percent(line.decode_rate.spread, 1)}, range over median. The chapter's control held "
         f"to {fixed(claim('canary_drift_pct'), 1)}% over {fixed(claim('canary_count'))} calls; "
-        "it does not say of which timing."
+        "it does not say of which timing.",
+        _drift(run),
+    )
+
+
+def _drift(run: Run) -> str:
+    """Spread says how far the control scattered; drift, whether it went one way."""
+    told = drift_note(run)
+    if told:
+        return told
+    bounds = [each.interval for each in drifts(run) if each.interval]
+    widest = max(abs(end) for bound in bounds for end in (bound.low, bound.high))
+    return (
+        "It did not go one way either: from start to end neither half became slower or faster "
+        f"by more than {percent(widest, 1)}, the far end of two 95% intervals. Seconds of this "
+        "run may be compared with another run's, if the machine and the server are the same."
     )
 
 
