@@ -17,7 +17,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 
-from tests.benchmarks.asking import QUIET_S, WINDOW, Harness, is_whole
+from tests.benchmarks.asking import QUIET_S, WINDOW, Harness, first_whole, is_whole
 from tests.benchmarks.ratios import told
 from twohalves.measure.ask import OPTIONS
 from twohalves.runs import derive
@@ -29,8 +29,6 @@ LENGTHS = (128, 1095, 2156)
 """Prompt tokens: decode is compared at the first and the last, prefill at the others."""
 NUM_PREDICT = 64
 TARGETS = {"prefill": 0.02, "decode": 0.01}
-TRIES = 5
-"""A greedy answer may end early; then another prompt is taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +79,8 @@ def measure(lengths, pairs):
         _pair(harness, alone, min(lengths), 0)  # loads the one, and wakes the other
         for number in range(pairs):
             for length in lengths:
-                found[length].append(_pair(harness, alone, length, number))
+                pair = first_whole(lambda at=length, turn=number: _pair(harness, alone, at, turn))
+                found[length].append(pair)
         harness.close()
     return found
 
@@ -125,14 +124,12 @@ class Alone:
 
 
 def _pair(harness, alone, length, number):
-    for _ in range(TRIES):
-        prompt, answers = harness.prompt(length), {}
-        for way in (harness, alone) if number % 2 else (alone, harness):
-            answers[way] = way.time(prompt, NUM_PREDICT)
-        row, timings = answers[harness], answers[alone]
-        if is_whole(row) and timings["predicted_n"] == NUM_PREDICT:
-            return _compared(row, timings)
-    raise RuntimeError(f"{TRIES} answers in a row were shorter than {NUM_PREDICT} tokens")
+    prompt, answers = harness.prompt(length), {}
+    for way in (harness, alone) if number % 2 else (alone, harness):
+        answers[way] = way.time(prompt, NUM_PREDICT)
+    row, timings = answers[harness], answers[alone]
+    whole = is_whole(row) and timings["predicted_n"] == NUM_PREDICT
+    return _compared(row, timings) if whole else None
 
 
 def _compared(row, timings):

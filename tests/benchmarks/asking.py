@@ -13,6 +13,8 @@ WINDOW = 8192
 QUIET_S = 0.03
 """Before each request: an engine's threads go on spinning for a moment."""
 
+TRIES = 5
+
 
 class Harness:
     """Our own way to a server: the official client, the recording transport, a row a request."""
@@ -44,3 +46,12 @@ class Harness:
 def is_whole(row):
     """Whether the answer has its full length, and each of its tokens came as a chunk."""
     return row.num_predict == row.eval_count == row.n_chunks
+
+
+def first_whole(attempt):
+    """What the first attempt gives that gives anything: a greedy answer may end early."""
+    for _ in range(TRIES):
+        given = attempt()
+        if given is not None:
+            return given
+    raise RuntimeError(f"{TRIES} answers in a row were shorter than asked for")
