@@ -5,12 +5,16 @@ import pathlib
 
 import pytest
 
+from tests.servers import modelled
+from twohalves.measure import live, measure
 from twohalves.measure.notes import notes
 from twohalves.measure.tight import tight_enough
 from twohalves.runs import Run, Timing, named
 from twohalves.runs.audits import audits
 from twohalves.runs.choose import newest_sample
 from twohalves.runs.drift import drifts, worst
+from twohalves.server import find
+from twohalves.show import repeats
 
 SESSION = named(newest_sample()).session
 MS = 1_000_000
@@ -25,6 +29,8 @@ def _row(seq, *, prefill_ms=500.0, decode_ms=340.0, **facts):
         "eval_count": 64,
         "eval_duration": round(decode_ms * MS),
         "done_reason": "length",
+        "sent_ns": 0,
+        "done_ns": round((prefill_ms + decode_ms) * MS),
     }
     return Timing(run_id="made", seq=seq, **(said | facts))
 
@@ -109,10 +115,20 @@ def test_few_controls_are_said():
 
 
 def _audited(**flags):
-    return [
-        _row(90 + at, role="audit", pair=f"audit-{name}", flags=flag, valid=not flag)
+    """What a run plants: a prompt, the same again, and one after an unloading."""
+    first = _row(90, role="audit", pair="audit-duplicate", prompt_hash="duplicate")
+    planted = [
+        _row(
+            91 + at,
+            role="audit",
+            pair=f"audit-{name}",
+            prompt_hash=name,
+            flags=flag,
+            valid=not flag,
+        )
         for at, (name, flag) in enumerate(flags.items())
     ]
+    return [first, *planted]
 
 
 @pytest.mark.parametrize(
@@ -132,10 +148,35 @@ def test_planted_faults_are_found_or_missed(flags, duplicate, reload):
 
 
 def test_a_planted_fault_without_an_answer_says_nothing():
-    """A dropped connection is no blind detector."""
-    row = _row(90, role="audit", pair="audit-duplicate", flags="no_answer", done_reason="")
+    """A dropped connection is no blind detector, and neither is a run that ended before it."""
+    first, again = _audited(duplicate="no_answer")
+    again = dataclasses.replace(again, done_reason="")
 
-    assert audits(_run(row)).duplicate_flagged is None
+    assert audits(_run(first)).duplicate_flagged is None
+    assert audits(_run(first, again)).duplicate_flagged is None
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_measured_run_finds_its_planted_repeat(tmp_path, tells):
+    """On a server with a cache, by its count where it tells one and by the time where not."""
+    counting = modelled.Counting(tells_shared=tells)
+    server = modelled.Modelled(slots=1, counting=counting)
+    with modelled.scripted.Scripted(server.routes()) as scripted:
+        run = measure(live(find(environ={"TWOHALVES_SERVER": scripted.url}), None, tmp_path))
+
+    found = audits(run)
+    assert found.duplicate_flagged
+    assert tells == found.tells_cached
+    assert found.grows is (None if tells else True)
+    assert () == found.fast
+
+
+def test_a_steady_control_says_so_on_the_page():
+    """Seven calls within 1.2%: the page gives the far end of the interval, and no verdict less."""
+    said = repeats.control(_controls([500, 501, 502, 503, 504, 505, 506])).data
+
+    assert "neither half became slower or faster by more than 1.2%" in said
+    assert "the machine drifted" in repeats.control(_controls(range(500, 580, 10))).data
 
 
 def test_a_missed_fault_is_told_and_a_noticed_one_is_not():

@@ -17,7 +17,7 @@ from twohalves.runs.schema import Timing
 from twohalves.stats import summarize
 
 DUPLICATE = "audit-duplicate"
-"""Pair of the planted repeat of an earlier prompt."""
+"""Pair of a prompt and its planted repeat."""
 RELOAD = "audit-reload"
 """Pair of the request after the model was unloaded on purpose."""
 FAR_FASTER = 0.6
@@ -48,10 +48,11 @@ class Audits:
 def audits(run: Run) -> Audits:
     """What the planted faults and the times of the cold rows say."""
     cold = [row for row in run.timings if _is_cold(row)]
+    reloads = _answers(run.timings, RELOAD)
     tells = any(row.prompt_eval_cached_count is not None for row in cold)
     return Audits(
-        duplicate_flagged=_flagged(run.timings, DUPLICATE, {"cached_prefix", "too_fast"}),
-        reload_flagged=_flagged(run.timings, RELOAD, {"reloaded"}),
+        duplicate_flagged=_duplicate_flagged(_answers(run.timings, DUPLICATE)),
+        reload_flagged=_carries(reloads[-1], {"reloaded"}) if reloads else None,
         sliding_window=run.session["model"].get("sliding_window"),
         tells_cached=tells,
         grows=None if tells else _grows(cold),
@@ -64,10 +65,19 @@ def _is_cold(row: Timing) -> bool:
     return is_asked and row.variant == "cold" and bool(row.prompt_eval_duration)
 
 
-def _flagged(rows: Iterable[Timing], pair: str, wanted: set[str]) -> bool | None:
-    """Whether the last answer to a planted request carries one of the flags."""
-    asked = [row for row in rows if row.role == "audit" and row.pair == pair and row.done_reason]
-    return not wanted.isdisjoint(asked[-1].flags.split(";")) if asked else None
+def _answers(rows: Iterable[Timing], pair: str) -> list[Timing]:
+    return [row for row in rows if row.role == "audit" and row.pair == pair and row.done_reason]
+
+
+def _duplicate_flagged(answers: list[Timing]) -> bool | None:
+    """Of a prompt and its repeat the last must be flagged; None if the repeat is missing."""
+    if not answers or answers[-1].prompt_hash not in {row.prompt_hash for row in answers[:-1]}:
+        return None
+    return _carries(answers[-1], {"cached_prefix", "too_fast"})
+
+
+def _carries(row: Timing, wanted: set[str]) -> bool:
+    return not wanted.isdisjoint(row.flags.split(";"))
 
 
 def _grows(cold: list[Timing]) -> bool | None:
