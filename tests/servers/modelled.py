@@ -29,6 +29,8 @@ NAME = "llama3.2:3b"
 FIRST = "<s>"
 """The token that the model puts before every prompt."""
 STARTED_NS = 1_796_000_000_000_000_000
+READY_NS = 1_000_000
+"""From the slot's start to the first token, if nothing had to be read."""
 IDLE_NS = 50_000_000
 """Between an answer and the next request, by the server's clock."""
 
@@ -71,6 +73,8 @@ class Counting:
     """Whether prompt_eval_count includes them."""
     tells_shared: bool = False
     """Whether prompt_eval_cached_count says how many they were."""
+    rereads: bool = True
+    """Whether at least the last token of a prompt is read, also if all are in the cache."""
     last_batch: int | None = None
     """Tokens of the last batch, if only its time is reported."""
     wall: bool = False
@@ -203,6 +207,8 @@ class Modelled:
 
     def _prefill_ns(self, reading_ns, half_ns, read):
         how = self.counting
+        if not read:
+            return READY_NS
         if how.last_batch:
             reading_ns *= min(read, how.last_batch) / read
         return round(reading_ns + (half_ns if how.wall else 0))
@@ -216,7 +222,7 @@ class Modelled:
             shared = max(shared, common(used, tokens))
             self.slots.remove(used)
             self.slots.append(tokens + [text.strip() for text in words[:-1]])
-        return min(shared, len(tokens) - 1)  # the last one is always read anew
+        return min(shared, len(tokens) - self.counting.rereads)
 
 
 def tokenized(prompt):

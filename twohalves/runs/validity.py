@@ -154,13 +154,12 @@ def _no_answer(row: Timing, _: Expected) -> bool:
 
 
 def _no_counters(row: Timing, expected: Expected) -> bool:
-    all_cached = row.variant != "cold" and not expected.counts_cached  # then a 0 is left out
-    uncounted = row.prompt_eval_count is None and not all_cached
+    uncounted = row.prompt_eval_count is None and expected.counts_cached  # else a 0 is left out
     return uncounted or not row.prompt_eval_duration or row.eval_count is None
 
 
 def _too_few(row: Timing, expected: Expected) -> bool:
-    if expected.any_answer and row.eval_duration:
+    if expected.any_answer:
         return False
     short = (row.eval_count or 0) < expected.num_predict
     return short or row.done_reason != "length" or not row.eval_duration
@@ -178,7 +177,10 @@ def _off_length(row: Timing, expected: Expected) -> bool:
     count = _whole_count(row, expected)
     if count is None or not expected.length_known or _truncated(row, expected):
         return False
-    return abs(count - expected.prompt_tokens) > LENGTH_TOLERANCE * expected.prompt_tokens
+    off = count - expected.prompt_tokens
+    if not expected.counts_cached:  # a short count tells of a cache
+        off = max(off, 0)
+    return abs(off) > LENGTH_TOLERANCE * expected.prompt_tokens
 
 
 def _whole_count(row: Timing, expected: Expected) -> int | None:
@@ -201,8 +203,14 @@ def _reloaded(row: Timing, expected: Expected) -> bool:
     return _unusual(row.load_duration, expected.usual_load_ns, _RELOAD_FLOOR_NS, _RELOAD_FACTOR)
 
 
-def _cached_prefix(row: Timing, _: Expected) -> bool:
-    return row.variant == "cold" and (row.prompt_eval_cached_count or 0) > _SHARED_HEAD
+def _cached_prefix(row: Timing, expected: Expected) -> bool:
+    """By the count of cached tokens, or by what lacks where they are left out of the count."""
+    if row.variant != "cold" or expected.warming:
+        return False
+    if expected.counts_cached or row.prompt_eval_cached_count is not None:
+        return (row.prompt_eval_cached_count or 0) > _SHARED_HEAD
+    lacking = expected.prompt_tokens - (row.prompt_eval_count or 0)
+    return lacking > _SHARED_HEAD + LENGTH_TOLERANCE * expected.prompt_tokens
 
 
 def _too_fast(row: Timing, expected: Expected) -> bool:
