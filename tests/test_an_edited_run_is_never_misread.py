@@ -203,10 +203,10 @@ def test_an_invented_row_is_noticed(folder):
     """A row of which no answer is known is said."""
     rows = _rows(folder)
     made_up = list(rows[-1])
-    made_up[COLUMNS.index("seq")] = "77"
+    made_up[COLUMNS.index("seq")] = "777"
     _write(folder, [*rows, made_up])
 
-    assert "timings.csv has 1 answer (request 77)" in load(folder).notes[0]
+    assert "timings.csv has 1 answer (request 777)" in load(folder).notes[0]
 
 
 @pytest.mark.parametrize(

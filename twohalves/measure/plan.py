@@ -20,14 +20,13 @@ from twohalves.measure.profiles import (
     Point,
     Profile,
 )
+from twohalves.runs.audits import DUPLICATE, RELOAD
 
 MARGIN = 64
 """Tokens of the window kept free beside prompt and answer."""
 APPENDED = 40
 """Tokens of new text that a conversation goes on with."""
 AUDIT_TOKENS = 600
-DUPLICATE, RELOAD = "audit-duplicate", "audit-reload"
-"""Pairs of the two audits: a prompt sent twice and called new, a model unloaded on purpose."""
 TRAFFIC_TOKENS = 460
 TRAFFIC_PREDICT = 8
 LAYOUTS = ("volatile_top", "stable_top")

@@ -137,7 +137,7 @@ PROFILES: dict[str, Profile] = {
             points=points((96, 298, 572, 1095, 2156), *TABLES, twin=True),
             blocks=3,
             once=points((4247,), *TABLES, twin=True),
-            control_every=6,
+            control_every=5,  # five controls: fewer carry no interval for a drift
             budget_s=180,
             streaming_tokens=1095,
             broken_tokens=572,

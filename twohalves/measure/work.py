@@ -27,11 +27,12 @@ from twohalves.measure.budget import affordable, comes_after
 from twohalves.measure.journal import Journal
 from twohalves.measure.lines import Lines
 from twohalves.measure.patience import RETURN_S
-from twohalves.measure.plan import RELOAD, Group, Planned
+from twohalves.measure.plan import Group, Planned
 from twohalves.measure.profiles import Profile
 from twohalves.measure.progress import Progress, Report, seconds_for, silent
 from twohalves.measure.tight import tight_enough
 from twohalves.runs import Run, Timing, claim_folder, load
+from twohalves.runs.audits import RELOAD
 from twohalves.server import Server
 
 ATTEMPTS = 3
