@@ -191,6 +191,16 @@ def test_a_second_slot_that_was_not_used_is_explained(tmp_path):
     assert "0.24" not in broken.turns(held(tmp_path, *turns(1, "two_slots", 60))).data
 
 
+def test_the_readers_own_server_is_named_by_its_slots(tmp_path):
+    """Where this program started it the slots are known, elsewhere no API tells them."""
+    rows = turns(1, "", 1100)
+
+    known = broken.users(held(tmp_path, *rows, server={"slots": 1}))
+    assert _cells(known, 0)[0] == "your server with its 1 slot"
+    unknown = broken.users(held(tmp_path, *rows, server={"slots": "unknown"}))
+    assert _cells(unknown, 0)[0] == "your server as it is"
+
+
 @pytest.fixture
 def busy(tmp_path):
     """Two requests a layout: 0 of 800 on top, 350 of 800 below; 500 tokens cold in 1 s."""

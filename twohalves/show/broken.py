@@ -11,7 +11,7 @@ from twohalves.runs.reuse import Reuse, reuses
 from twohalves.show.caching import known_from, times, tokens_read
 from twohalves.show.lacking import not_held
 from twohalves.show.markdown import say, table
-from twohalves.show.numbers import fixed, seconds
+from twohalves.show.numbers import counted, fixed, seconds
 
 EXPERIMENT = "cache_broken"
 _CHANGES = {
@@ -81,7 +81,8 @@ def users(run: Run) -> Markdown:
     cells = [[_named(run, setup), *_cells(line)] for setup, line in found.items()]
     caption = (
         f"Run {run.id}. A and B ask, then each goes on with prompt, reply and new text: the table "
-        "shows these second requests beside the first ones. "
+        "shows these second requests beside the first ones. They are longer, so a prompt that is "
+        "read anew takes a little more time than its twin. "
         f"{known_from([line.how for line in found.values()])}"
     )
     shown = table(["two users on", *_HEAD], cells, caption)
@@ -137,6 +138,9 @@ def _users(run: Run) -> dict[str, Reuse]:
 
 
 def _named(run: Run, setup: str) -> str:
+    slots = run.session.get("server", {}).get("slots")
+    if not setup and isinstance(slots, int):
+        return f"your server with its {counted(slots, 'slot')}"
     memory = run.session.get("setups", {}).get(setup, {}).get("host_cache_mib")
     if setup == "host_cache" and isinstance(memory, int):
         return f"{_SETUPS[setup]} in {fixed(memory)} MiB of main memory"
