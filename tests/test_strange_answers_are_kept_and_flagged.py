@@ -1,5 +1,6 @@
 """What servers really answer beside the usual: kept, flagged with the reason, and gone on from."""
 
+import functools
 import json
 import os
 import signal
@@ -10,9 +11,10 @@ import httpx
 import pytest
 
 from tests import verb
+from tests.rows import invalid, judged
 from tests.servers import scripted
 from tests.servers.process import Loading
-from twohalves.errors import NoValidAnswer, ServerSilent
+from twohalves.errors import ServerSilent
 from twohalves.measure import attempts, connection, live, measure, patience
 from twohalves.measure.notes import notes
 from twohalves.runs import derive, listed, load
@@ -35,6 +37,10 @@ def model():
 
 def _book(model, runs):
     return live(find(environ={"TWOHALVES_SERVER": model.url}), None, runs)
+
+
+def _measure(model, runs):
+    return measure(_book(model, runs), experiment="prefill_decode")
 
 
 def _without(*names):
@@ -64,9 +70,9 @@ def test_an_answer_without_all_counters_gives_no_rate(model, tmp_path, final):
     """The row is kept and does not count; no rate of 0, infinity or NaN; the run goes on."""
     change, flag = FINALS[final]
     model.faults[9] = change
-    run = measure(_book(model, tmp_path))
+    run = _measure(model, tmp_path)
 
-    [bad] = [row for row in run.timings if not row.valid]
+    [bad] = invalid(run)
     assert flag == bad.flags
     assert run.session["status"] == "complete"
     assert derive.decode_rate(bad) is None
@@ -79,18 +85,18 @@ def test_an_answer_without_all_counters_gives_no_rate(model, tmp_path, final):
 def test_two_tokens_give_no_absurd_rate(model, tmp_path):
     """Asked for 32 and given 2: too few, however quick the one step was."""
     model.faults[9] = lambda final: final | {"eval_count": 2, "eval_duration": 3}
-    run = measure(_book(model, tmp_path))
+    run = _measure(model, tmp_path)
 
-    assert ["too_few_tokens"] == [row.flags for row in run.timings if not row.valid]
+    assert ["too_few_tokens"] == [row.flags for row in invalid(run)]
 
 
 def test_thinking_counts_as_the_first_token_and_is_said(model, tmp_path):
-    """An empty frame, then 32 thoughts, no word of an answer: the clock starts at the thoughts."""
+    """An empty frame, then thoughts and no word of an answer: the clock starts at the thoughts."""
     usual = model.generate
 
     def thinks(asked):
         answer = usual(asked)
-        if model.answered != 9:
+        if model.answered != 10:  # of 32 tokens
             return answer
         *chunks, final = [json.loads(line) for line in answer.body.splitlines()]
         thoughts = [each | {"response": "", "thinking": each["response"]} for each in chunks]
@@ -98,12 +104,12 @@ def test_thinking_counts_as_the_first_token_and_is_said(model, tmp_path):
         return scripted.Answer(chunks=[*pieces, *((0, each) for each in [*thoughts[1:], final])])
 
     model.server.routes["/api/generate"] = thinks
-    run = measure(_book(model, tmp_path))
+    run = _measure(model, tmp_path)
 
-    [row] = [row for row in run.timings if row.flags]
+    [row] = [row for row in judged(run) if row.flags]
     assert ("only_thinking", True) == (row.flags, row.valid)
     assert row.first_text_ns - row.first_any_ns > 150_000_000
-    assert 32 == row.n_chunks
+    assert row.num_predict == row.n_chunks
     assert 190 == pytest.approx(derive.decode_rate(row), rel=0.01)
     assert "only_thinking (1: all tokens went into thinking" in " ".join(notes(run))
 
@@ -124,9 +130,9 @@ def test_a_window_smaller_than_told_is_recognized(model, tmp_path, mode, flag):
 
     model.version = "0.30.11" if mode == "cuts" else "0.24.0"
     model.server.routes |= model.routes() | {"/api/generate": limited}
-    run = measure(_book(model, tmp_path))
+    run = _measure(model, tmp_path)
 
-    bad = [row for row in run.timings if not row.valid]
+    bad = invalid(run)
     assert {("4247", flag)} == {(row.condition, row.flags) for row in bad}
     assert len(bad) == (1 if mode == "refuses" else 3)
     assert run.session["status"] == "complete"
@@ -147,7 +153,7 @@ def test_a_server_that_takes_a_question_and_never_answers_is_not_waited_for(
     model.server.routes["/api/generate"] = silent
     began = time.monotonic()
     with pytest.raises(ServerSilent, match="went silent"):
-        measure(_book(model, tmp_path))
+        _measure(model, tmp_path)
 
     assert time.monotonic() - began < 20
     [name] = listed(tmp_path)
@@ -167,11 +173,35 @@ def test_a_silence_is_borne_for_as_long_as_the_machine_may_need(model, tmp_path,
 
     model.server.routes["/api/generate"] = once_silent
     began = time.monotonic()
-    run = measure(_book(model, tmp_path))
+    run = _measure(model, tmp_path)
 
     assert time.monotonic() - began < 30
-    [lost] = [row for row in run.timings if not row.valid]
+    [lost] = invalid(run)
     assert ("no_answer", 9) == (lost.flags, run.timings.index(lost) + 1)
+    assert run.session["status"] == "complete"
+
+
+@pytest.mark.parametrize("manner", ["falls silent", "drips"])
+def test_an_answer_that_begins_and_never_ends_costs_that_answer(
+    model, tmp_path, monkeypatch, manner
+):
+    """One chunk, then nothing or an empty one now and then: bounded, a row, and gone on from."""
+    monkeypatch.setattr(connection, "SILENCE", httpx.Timeout(0.5))
+    bounded = functools.partial(connection.client, longest_s=0.5)
+    monkeypatch.setattr(connection, "client", bounded)
+
+    def endless(records):
+        drips = [(0.1, records[0] | {"response": ""})] * 300
+        return scripted.Answer(
+            chunks=[(0, records[0]), *(drips if manner == "drips" else [(30, records[1])])]
+        )
+
+    model.streams[9] = endless
+    run = measure(_book(model, tmp_path))
+
+    [lost] = [row for row in run.timings if row.flags == "no_answer"]
+    assert (False, 1, None) == (lost.valid, lost.n_chunks, lost.eval_count)
+    assert lost.seq in {row.seq for row in run.timings if row.valid}
     assert run.session["status"] == "complete"
 
 
@@ -194,14 +224,3 @@ def test_ctrl_c_ends_any_wait_at_once(model, tmp_path, path):
     assert 130 == command.returncode, said
     assert "Traceback" not in said
     assert "kept" in said
-
-
-def test_a_second_process_that_still_answers_warm_is_seen(model, tmp_path):
-    """A cache kept on disk between runs: a text sent once is reported as cached all the same."""
-    for number in range(1, 99):
-        model.faults[number] = lambda final: (
-            final | {"prompt_eval_cached_count": final["prompt_eval_count"] - 1}
-        )
-
-    with pytest.raises(NoValidAnswer, match="cached_prefix"):
-        measure(_book(model, tmp_path))

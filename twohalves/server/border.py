@@ -33,9 +33,11 @@ from twohalves.errors import (
 )
 from twohalves.server.answering import Server
 from twohalves.server.official import ollama
-from twohalves.server.variables import proxy_for
+from twohalves.server.variables import named_proxy, proxy_for
 
 _MODEL_NOT_FOUND = re.compile(r"model ['\"]?(?P<name>[^'\"]+?)['\"]? not found")
+
+_OF_GATEWAYS = frozenset({407, 502, 504})
 
 Translate = Callable[[str, Any], TwoHalvesError]
 
@@ -77,7 +79,19 @@ def _proxy(url: str, error: Exception) -> TwoHalvesError:
     return ProxyAnswered(url, "of the environment", str(error) or "no answer")
 
 
+def _by_proxy(url: str, error: ollama.ResponseError) -> TwoHalvesError | None:
+    """Ollama refuses in JSON, and knows no gateway: a page, or a gateway's status, is a proxy's."""
+    is_page = error.error.lstrip().startswith("<") or error.status_code in _OF_GATEWAYS
+    proxy = named_proxy(url) if is_page else None
+    if proxy is None:
+        return None
+    text = " ".join(error.error.split())[:60]
+    return ProxyAnswered(url, proxy, f"status {error.status_code}, {text!r}")
+
+
 def _refused(url: str, error: ollama.ResponseError) -> TwoHalvesError:
+    if not_ours := _by_proxy(url, error):
+        return not_ours
     found = _MODEL_NOT_FOUND.search(error.error)
     if error.status_code == httpx.codes.NOT_FOUND and found:
         return ModelMissing(found["name"], ())

@@ -24,7 +24,7 @@ from twohalves.server.answering import Kind, Server
 from twohalves.server.child import shared_builtin
 from twohalves.server.endpoint import Endpoint, parse_endpoint
 from twohalves.server.loopback import is_loopback
-from twohalves.server.variables import proxy_for
+from twohalves.server.variables import named_proxy
 from twohalves.server.wire import Patience, fetch
 
 _CHOICE, _HOST = "TWOHALVES_SERVER", "OLLAMA_HOST"
@@ -141,20 +141,14 @@ def _version(body: bytes) -> str | None:
 def _stranger(endpoint: Endpoint, status: int, body: bytes) -> TwoHalvesError:
     text = " ".join(body[:200].decode("utf-8", errors="replace").split())[:60]
     said = f"status {status}, {text!r}"
-    proxy = _proxy(endpoint)
+    proxy = named_proxy(endpoint.url)
     if proxy:
         return ProxyAnswered(endpoint.url, proxy, said)
     return NotOllama(endpoint.url, said, endpoint.likely)
 
 
-def _proxy(endpoint: Endpoint) -> str | None:
-    """The proxy that a request passes, without a password that may stand in it."""
-    proxy = proxy_for(endpoint.url)
-    return None if proxy is None else proxy.rpartition("@")[2].rpartition("//")[2]
-
-
 def _addresses(endpoint: Endpoint) -> str:
-    proxy = _proxy(endpoint)
+    proxy = named_proxy(endpoint.url)
     if proxy:
         return f"through the proxy {proxy}"
     try:

@@ -62,6 +62,12 @@ def proxy_for(url: str) -> str | None:
     return f"http://{proxy}" if proxy and "://" not in proxy else proxy or None
 
 
+def named_proxy(url: str) -> str | None:
+    """The same for a reader's eyes, without a password that may stand in it."""
+    proxy = proxy_for(url)
+    return None if proxy is None else proxy.rpartition("@")[2].rpartition("//")[2]
+
+
 def _is_proxy(name: str) -> bool:
     return name.lower().endswith("_proxy")
 
