@@ -14,7 +14,7 @@ from twohalves.runs import listed, load
 from twohalves.runs import session as session_file
 from twohalves.server import find
 
-ROOM = 7_000
+ROOM = 34_000
 """Bytes that a file may have: enough for session.json, not for all rows."""
 
 
@@ -69,7 +69,7 @@ def test_facts_that_cannot_be_written_leave_the_old_ones(tmp_path, server, monke
 
     monkeypatch.setattr(pathlib.Path, "replace", full)
     with pytest.raises(CannotKeep, match="No space left"):
-        measure(book)
+        measure(book, experiment="prefill_decode")
     assert [] == list(tmp_path.iterdir())
     monkeypatch.undo()
 
@@ -78,14 +78,14 @@ def test_facts_that_cannot_be_written_leave_the_old_ones(tmp_path, server, monke
             monkeypatch.setattr(pathlib.Path, "replace", full)
 
     with pytest.raises(CannotKeep, match="No space left") as caught:
-        measure(book, report=fill)
+        measure(book, experiment="prefill_decode", report=fill)
     monkeypatch.undo()
 
     assert "give the same command again" in caught.value.next_step
     [name] = listed(tmp_path)
     assert session_file.read(tmp_path / name)["status"] == "unfinished"
     before = load(tmp_path / name).timings
-    run = measure(book)
+    run = measure(book, experiment="prefill_decode")
     assert before == run.timings[: len(before)]
     assert run.session["status"] == "complete"
 
@@ -96,4 +96,4 @@ def test_a_folder_that_takes_nothing_is_said_at_once(tmp_path, server):
     book = live(find(environ={"TWOHALVES_SERVER": server.url}), None, tmp_path / "runs")
 
     with pytest.raises(CannotKeep, match="runs"):
-        measure(book)
+        measure(book, experiment="prefill_decode")

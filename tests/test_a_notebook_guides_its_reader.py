@@ -95,7 +95,7 @@ def test_a_guess_is_kept_and_goes_with_the_run(tmp_path, shown):
         book = live(find(environ={"TWOHALVES_SERVER": server.url}), None, tmp_path)
         lab.predict(book, "ratio", "How many times?", "times")
         _find(shown[-1], widgets.BoundedFloatText).value = 4
-        run = measure(book, profile_name="quick")
+        run = measure(book, experiment="prefill_decode")
 
     assert predictions.of(run.session, "ratio") == 4
     said = lab.compare(book, run, "ratio", 10.0, "times").data
@@ -106,7 +106,7 @@ def test_no_guess_is_an_answer_too(tmp_path):
     """Leaving the field alone stops nobody."""
     with modelled.scripted.Scripted(modelled.Modelled().routes()) as server:
         book = live(find(environ={"TWOHALVES_SERVER": server.url}), None, tmp_path)
-        run = measure(book, profile_name="quick")
+        run = measure(book, experiment="prefill_decode")
 
     assert "No guess was kept" in lab.compare(book, run, "ratio", 10.0, "times").data
 

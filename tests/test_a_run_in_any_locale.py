@@ -29,14 +29,15 @@ def test_a_run_is_measured_and_kept_in_utf8(tmp_path, encoding):
     variables |= {name: str(temporary) for name in ("TMPDIR", "TEMP", "TMP")}
     with scripted.Scripted(Named().routes()) as server:
         words = ("measure", "--out", str(out), "--host", server.url)
-        told = verb.give(*words, variables=variables)
+        alone = ("--experiment", "prefill_decode")
+        told = verb.give(*words, *alone, variables=variables)
     said, errors = told.stdout.decode(encoding), told.stderr.decode(encoding)
 
     assert 0 == told.returncode, errors
     assert "Traceback" not in errors
     assert "udc" not in said + errors
     assert {"ascii": "ubung-u:3b"}.get(encoding, "übung-µ:3b") in errors
-    assert "22 rows." in said
+    assert "26 rows." in said
     [name] = listed(out)
     run = load(out / name)
     assert "übung-µ:3b" == run.session["model"]["name"]

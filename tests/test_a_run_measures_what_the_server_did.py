@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 
+from tests.rows import invalid
 from tests.servers import modelled
 from twohalves.errors import (
     CannotResume,
@@ -62,9 +63,11 @@ def test_a_complete_run_is_the_plan_and_nothing_else(ground):
             assert row.prompt_eval_count == pytest.approx(int(row.condition), rel=0.03)
 
 
-def test_no_prompt_is_sent_twice(ground):
+def test_no_prompt_is_sent_twice(ground, monkeypatch):
     """Entry numbers and texts are new each time, and neighbors differ in the first digit."""
-    measure(ground.book(), profile_name="quick")
+    quick = dataclasses.replace(profiles.PROFILES["quick"], audits=False)  # which repeat on purpose
+    monkeypatch.setitem(profiles.PROFILES, "quick", quick)
+    measure(ground.book(), experiment="prefill_decode")
     prompts = [a.json["prompt"] for a in ground.server.asked if a.path == "/api/generate"]
 
     assert len(set(prompts)) == len(prompts)
@@ -74,17 +77,20 @@ def test_no_prompt_is_sent_twice(ground):
 
 
 def test_every_request_asks_alike(ground):
-    """Raw, greedy, streamed, one window, no silent cut: nothing that would reload the model."""
+    """Raw, greedy, one window, no silent cut: nothing that would reload the model.
+
+    Only the one request that is asked in one piece is not streamed, and only the one without a
+    prompt unloads the model, on purpose.
+    """
     measure(ground.book(), profile_name="quick")
     bodies = [a.json for a in ground.server.asked if a.path == "/api/generate"]
+    [unloading] = [body for body in bodies if not body.get("prompt")]
+    bodies.remove(unloading)
 
+    assert unloading["keep_alive"] == 0
+    assert [body["stream"] for body in bodies].count(False) == 1
     for body in bodies:
-        assert (True, True, False, "30m") == (
-            body["raw"],
-            body["stream"],
-            body["truncate"],
-            body["keep_alive"],
-        )
+        assert (True, False, "30m") == (body["raw"], body["truncate"], body["keep_alive"])
         options = body["options"]
         assert (8192, 0, 1) == (options["num_ctx"], options["temperature"], options["seed"])
 
@@ -99,14 +105,14 @@ def test_ctrl_c_keeps_the_rows_and_the_next_start_goes_on(ground):
             raise KeyboardInterrupt
 
     with pytest.raises(Interrupted, match="are kept") as caught:
-        measure(ground.book(), profile_name="quick", report=stop)
+        measure(ground.book(), experiment="prefill_decode", report=stop)
     assert "goes on where it stopped" in caught.value.next_step
     [name] = listed(ground.runs)
     before = load(ground.runs / name)
     assert before.session["status"] == "unfinished"
     assert len(before.timings) == 7
 
-    after = measure(ground.book(), profile_name="quick")
+    after = measure(ground.book(), experiment="prefill_decode")
 
     assert after.id == name
     assert after.timings[:7] == before.timings
@@ -132,8 +138,8 @@ def test_an_invalid_answer_is_kept_flagged_and_asked_again(ground, change, flag)
         key: value for key, value in (final | change).items() if value is not None
     }
 
-    run = measure(ground.book(), profile_name="quick")
-    [bad] = [row for row in run.timings if not row.valid]
+    run = measure(ground.book(), experiment="prefill_decode")
+    [bad] = invalid(run)
     good = [row for row in run.timings if row.seq == bad.seq and row.valid]
 
     assert flag in bad.flags.split(";")
@@ -150,24 +156,35 @@ def test_a_server_without_counters_is_given_up_soon(ground):
         }
 
     with pytest.raises(NoValidAnswer, match="no_counters"):
-        measure(ground.book(), profile_name="quick")
+        measure(ground.book(), experiment="prefill_decode")
     assert ground.model.answered == 5
 
 
 @pytest.mark.parametrize("ground", [{"window": 2048}], indirect=True)
 def test_a_short_window_leaves_lengths_out_and_says_so(ground):
     """A window of 2,048 holds 1,095 tokens and not 2,156: measured without, and recorded."""
-    run = measure(ground.book(), profile_name="quick")
+    run = measure(ground.book(), experiment="prefill_decode")
 
     assert run.session["skipped_lengths"] == [2156, 4247]
     assert run.session["options"]["num_ctx"] == 2048
     assert [line.asked for line in conditions(run, "prefill_decode")] == [96, 298, 572, 1095]
 
 
+@pytest.mark.parametrize("ground", [{"window": 600}], indirect=True)
+def test_an_experiment_that_the_window_cannot_hold_is_left_out_and_says_so(ground):
+    """600 tokens hold the traffic's 460 and 8; not the trial's 1,095, nor 572 and an answer."""
+    run = measure(ground.book(), profile_name="quick")
+
+    assert {row.experiments for row in run.timings} >= {"traffic"}
+    said = " ".join(notes(run))
+    assert "cache_broken, streaming (no prompt of it fits the window of 600 tokens)" in said
+    assert "no time" not in said
+
+
 @pytest.mark.parametrize("ground", [{"window": 300}], indirect=True)
 def test_a_window_below_the_control_shrinks_the_control(ground):
     """Nothing that is sent may be longer than the window: 300 - 64 - 64 = 172 tokens."""
-    run = measure(ground.book(), profile_name="quick")
+    run = measure(ground.book(), experiment="prefill_decode")
 
     assert run.session["status"] == "complete"
     assert {row.condition for row in run.controls()} == {"172"}
@@ -178,18 +195,18 @@ def test_a_window_below_the_control_shrinks_the_control(ground):
 def test_a_run_of_somebody_else_is_not_added_to(ground):
     """Resuming by name is refused for finished runs, other plans and other models."""
     book = ground.book()
-    done = measure(book, profile_name="quick")
+    done = measure(book, experiment="prefill_decode")
     with pytest.raises(CannotResume, match="it is finished"):
-        measure(book, profile_name="quick", folder=done.folder)
+        measure(book, experiment="prefill_decode", folder=done.folder)
 
     session_file.write(done.folder, done.session | {"status": "unfinished"})
     with pytest.raises(CannotResume, match="begun with --profile quick"):
-        measure(book, profile_name="chapter", folder=done.folder)
+        measure(book, profile_name="chapter", experiment="prefill_decode", folder=done.folder)
 
     other = done.session["model"] | {"digest": "another"}
     session_file.write(done.folder, done.session | {"status": "unfinished", "model": other})
     with pytest.raises(CannotResume, match="begun with Ollama"):
-        measure(book, profile_name="quick", folder=done.folder)
+        measure(book, experiment="prefill_decode", folder=done.folder)
     assert load(done.folder).timings == done.timings
 
 
@@ -199,7 +216,7 @@ def test_a_server_that_stops_answering_well_ends_the_run(ground):
         ground.model.faults[number] = lambda final: final | {"done_reason": "stop"}
 
     with pytest.raises(NoValidAnswer, match="too_few_tokens"):
-        measure(ground.book(), profile_name="quick")
+        measure(ground.book(), experiment="prefill_decode")
     [name] = listed(ground.runs)
     kept = load(ground.runs / name)
     assert kept.session["status"] == "unfinished"
@@ -208,7 +225,7 @@ def test_a_server_that_stops_answering_well_ends_the_run(ground):
 
 def test_a_length_without_a_valid_row_is_said(ground):
     """One length that never came back well is named, the others stand."""
-    run = measure(ground.book(), profile_name="quick")
+    run = measure(ground.book(), experiment="prefill_decode")
     rows = tuple(
         dataclasses.replace(row, valid=row.condition != "298", flags="too_few_tokens")
         if row.condition == "298"
@@ -258,15 +275,16 @@ def test_a_very_slow_machine_keeps_the_short_prompts(ground, monkeypatch):
     assert run.session["blocks"] == {"planned": 3, "measured": 1}
     without = {name for name, why in run.session["left_out"].items() if "no time" in why}
     assert without == {"streaming", "cache_broken", "traffic"}
-    assert "Not measured: streaming, cache_broken, traffic" in " ".join(notes(run))
+    assert "Not measured: cache_broken, streaming, traffic (no time" in " ".join(notes(run))
 
 
 def test_progress_counts_up_and_time_left_counts_down(ground):
     """Told between requests: how many are done, and an estimate once rates are known."""
     told = []
-    measure(ground.book(), profile_name="quick", report=told.append)
+    run = measure(ground.book(), profile_name="quick", report=told.append)
 
-    assert [each.done for each in told] == list(range(len(told)))
+    assert [each.done for each in told] == list(range(len(run.timings) + 1))
+    assert {each.total for each in told} == {len(run.timings)}
     assert told[0].seconds_left is None
     assert told[5].seconds_left > told[-2].seconds_left
     assert told[-1].seconds_left == 0
@@ -274,7 +292,7 @@ def test_progress_counts_up_and_time_left_counts_down(ground):
 
 def test_the_rows_are_there_as_a_table(ground):
     """A reader gets every row with its seconds and rates; what is unknown is missing, not zero."""
-    run = measure(ground.book(), profile_name="quick")
+    run = measure(ground.book(), experiment="prefill_decode")
     table = frame(run)
 
     assert len(table) == len(run.timings)
@@ -289,7 +307,7 @@ def test_a_dead_proxy_in_the_environment_does_not_reach_loopback(ground, monkeyp
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
 
-    run = measure(ground.book(), profile_name="quick")
+    run = measure(ground.book(), experiment="prefill_decode")
 
     assert all(row.valid for row in run.timings if row.role != "warmup")
 
@@ -302,7 +320,7 @@ def test_a_server_behind_a_proxy_is_recorded_too(tmp_path, monkeypatch):
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix(name))
         monkeypatch.delenv("no_proxy", raising=False)
         book = live(find(environ={"TWOHALVES_SERVER": name}), None, tmp_path)
-        run = measure(book, profile_name="quick")
+        run = measure(book, experiment="prefill_decode")
 
     assert all(row.valid for row in run.timings if row.role != "warmup")
     assert all(row.first_any_ns is not None for row in run.timings)

@@ -5,6 +5,7 @@ import json
 import httpx
 import pytest
 
+from tests.rows import invalid, is_whole, judged
 from tests.servers import scripted
 from tests.servers.process import Loading, Process
 from twohalves.errors import (
@@ -59,15 +60,8 @@ def _only(runs):
     return load(runs / name)
 
 
-def _is_whole(run):
-    """The plan, each request answered once, and no attempt twice."""
-    assert run.session["status"] == "complete"
-    planned = {r["seq"] for r in run.session["plan"] if r["role"] != "warmup"}
-    valid = [row.seq for row in run.timings if row.valid and row.role != "warmup"]
-    assert planned == set(valid)
-    assert len(valid) == len(planned)
-    keys = [(row.seq, row.attempt) for row in run.timings]
-    assert len(keys) == len(set(keys))
+def _measure(url, runs, **how):
+    return measure(_book(url, runs), experiment="prefill_decode", **how)
 
 
 def test_a_server_that_dies_in_an_answer_and_returns_costs_that_answer(tmp_path, mortal):
@@ -81,10 +75,10 @@ def test_a_server_that_dies_in_an_answer_and_returns_costs_that_answer(tmp_path,
             server.start()
         told.append(progress)
 
-    run = measure(_book(server.url, tmp_path), report=report)
+    run = _measure(server.url, tmp_path, report=report)
 
-    _is_whole(run)
-    [lost] = [row for row in run.timings if not row.valid]
+    is_whole(run)
+    [lost] = invalid(run)
     assert ("no_answer", 3) == (lost.flags, lost.n_chunks)
     at = run.timings.index(lost)
     warmed, again = run.timings[at + 1 : at + 3]
@@ -96,7 +90,7 @@ def test_a_server_that_dies_in_an_answer_and_returns_costs_that_answer(tmp_path,
     assert "broke off" in json.loads(kept[at])["record"]["error"]
     waiting = next(each for each in told if each.waiting)
     assert "waiting for the server to come back (0 of 120 s)" in str(waiting)
-    assert {22} == {each.total for each in told if each.seconds_left != 0}
+    assert {26} == {each.total for each in told if each.seconds_left != 0}
     said = " ".join(notes(run))
     assert "The server went away and came back once while it was measured." in said
     assert "1 answer was invalid and left out: no_answer (1: the answer did not come" in said
@@ -115,10 +109,10 @@ def test_a_server_that_dies_between_two_requests_costs_nothing(tmp_path, mortal)
             died.append(True)
             server.start()
 
-    run = measure(_book(server.url, tmp_path), report=report)
+    run = _measure(server.url, tmp_path, report=report)
 
-    _is_whole(run)
-    assert all(row.valid for row in run.timings if row.role != "warmup")
+    is_whole(run)
+    assert not [row for row in invalid(run) if row.role != "warmup"]
     assert ["server_lost"] == [each["kind"] for each in run.session["noticed"]]
 
 
@@ -130,7 +124,7 @@ def test_a_server_that_stays_away_ends_the_session_and_the_same_command_goes_on(
     server = mortal(dies_at=7)
 
     with pytest.raises(ServerGone, match="went away and did not come back") as caught:
-        measure(_book(server.url, tmp_path))
+        _measure(server.url, tmp_path)
     kept = _only(tmp_path)
     assert kept.session["status"] == "unfinished"
     assert 7 == len(kept.timings)
@@ -138,9 +132,9 @@ def test_a_server_that_stays_away_ends_the_session_and_the_same_command_goes_on(
 
     server.kill()
     server.start()
-    run = measure(_book(server.url, tmp_path))
+    run = _measure(server.url, tmp_path)
 
-    _is_whole(run)
+    is_whole(run)
     assert kept.timings == run.timings[:7]
     assert "The run was stopped and gone on with once" in " ".join(notes(run))
 
@@ -153,7 +147,7 @@ def test_a_server_that_fails_each_time_is_not_asked_for_ever(tmp_path, shared):
             shared.server.routes["/api/generate"] = scripted.Answer(chunks=[], breaks_off=True)
 
     with pytest.raises(ServerBroke, match="broke off"):
-        measure(_book(shared.url, tmp_path), report=break_it)
+        _measure(shared.url, tmp_path, report=break_it)
 
     kept = _only(tmp_path)
     assert ["no_answer"] * 3 == [row.flags for row in kept.timings if not row.valid]
@@ -172,10 +166,10 @@ def test_a_crash_of_the_runner_is_waited_out(tmp_path, shared):
         if progress.done == 8 and not progress.waiting and shared.answered == 8:
             shared.server.routes["/api/generate"] = once
 
-    run = measure(_book(shared.url, tmp_path), report=report)
+    run = _measure(shared.url, tmp_path, report=report)
 
-    _is_whole(run)
-    assert ["no_answer"] == [row.flags for row in run.timings if not row.valid]
+    is_whole(run)
+    assert ["no_answer"] == [row.flags for row in invalid(run)]
 
 
 @pytest.mark.engine
@@ -201,7 +195,7 @@ def test_a_built_in_server_that_dies_is_started_again(tmp_path, monkeypatch):
         with find(environ={"TWOHALVES_SERVER": "builtin"}) as again:
             addresses.append(again.url)
 
-    _is_whole(run)
+    is_whole(run)
     assert "killed" == addresses[1]
     assert addresses[0] != addresses[2]
     assert ["server_lost"] == [each["kind"] for each in run.session["noticed"]]
@@ -213,7 +207,7 @@ def test_a_failure_at_the_very_start_is_told_at_once(tmp_path, shared):
     shared.server.routes["/api/generate"] = scripted.Answer(status=500, body={"error": text})
 
     with pytest.raises(ServerRefused, match="more system memory"):
-        measure(_book(shared.url, tmp_path))
+        _measure(shared.url, tmp_path)
     assert ["no_answer"] == [row.flags for row in _only(tmp_path).timings]
 
 
@@ -231,13 +225,13 @@ def test_another_server_or_model_after_the_return_ends_the_run(tmp_path, mortal,
             server.start(**change)
 
     with pytest.raises(AnotherAnswers, match=now):
-        measure(_book(server.url, tmp_path), report=report)
+        _measure(server.url, tmp_path, report=report)
     kept = _only(tmp_path)
     assert 9 == len(kept.timings)
 
     with pytest.raises(CannotResume, match=r"begun with Ollama 0\.24\.0"):
-        measure(_book(server.url, tmp_path), folder=kept.folder)
-    measure(_book(server.url, tmp_path))
+        _measure(server.url, tmp_path, folder=kept.folder)
+    _measure(server.url, tmp_path)
     assert 2 == len(listed(tmp_path))
 
 
@@ -249,7 +243,7 @@ def test_a_model_pulled_anew_in_the_middle_ends_the_run(tmp_path, shared):
             shared.digest = "e" * 64
 
     with pytest.raises(AnotherAnswers, match="digest eeeeeeeeeeee"):
-        measure(_book(shared.url, tmp_path), report=pull)
+        _measure(shared.url, tmp_path, report=pull)
 
     last = _only(tmp_path).timings[-1]
     assert not last.valid
@@ -265,10 +259,10 @@ def test_another_program_with_another_window_costs_a_warm_up(tmp_path, shared):
             other["options"]["num_predict"] = 1
             httpx.post(f"{shared.url}/api/generate", json=other, trust_env=False)
 
-    run = measure(_book(shared.url, tmp_path), report=chat)
+    run = _measure(shared.url, tmp_path, report=chat)
 
-    _is_whole(run)
-    assert all(row.valid for row in run.timings if row.role != "warmup")
+    is_whole(run)
+    assert not [row for row in invalid(run) if row.role != "warmup"]
     assert [4096, 4096] == [each["window"] for each in run.session["noticed"]]
     said = " ".join(notes(run))
     assert "Another program loaded the model with another window twice" in said
@@ -285,7 +279,7 @@ def test_another_program_that_never_stops_ends_the_run_clearly(tmp_path, shared)
 
     shared.server.routes["/api/generate"] = contended
     with pytest.raises(ServerShared, match="Another program uses the server") as caught:
-        measure(_book(shared.url, tmp_path))
+        _measure(shared.url, tmp_path)
 
     assert "`ollama ps`" in caught.value.next_step
     assert "give the same command again" in caught.value.next_step
@@ -300,10 +294,10 @@ def test_a_model_that_was_unloaded_is_warmed_again(tmp_path, shared):
         if progress.done == 8:
             shared.loaded = None
 
-    run = measure(_book(shared.url, tmp_path), report=unload)
+    run = _measure(shared.url, tmp_path, report=unload)
 
-    _is_whole(run)
-    assert all(row.valid for row in run.timings if row.role != "warmup")
+    is_whole(run)
+    assert not [row for row in invalid(run) if row.role != "warmup"]
     assert ["unloaded"] == [each["kind"] for each in run.session["noticed"]]
 
 
@@ -323,9 +317,9 @@ def test_a_request_that_waited_for_others_counts_and_is_flagged(tmp_path, shared
         )
     shared.faults[9] = lambda final: final | rest
 
-    run = measure(_book(shared.url, tmp_path))
+    run = _measure(shared.url, tmp_path)
 
-    _is_whole(run)
-    [waited] = [row for row in run.timings if row.flags]
+    is_whole(run)
+    [waited] = [row for row in judged(run) if row.flags]
     assert ("waited", True) == (waited.flags, waited.valid)
     assert "1 answer counts although something was noticed: waited (1: " in " ".join(notes(run))

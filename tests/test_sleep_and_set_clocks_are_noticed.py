@@ -4,15 +4,19 @@ import dataclasses
 
 import pytest
 
+from tests.rows import invalid, judged
 from tests.servers import scripted
 from tests.servers.process import Loading
-from twohalves.measure import EXPERIMENTS, clocks, live, measure
+from twohalves.measure import clocks, live, measure
 from twohalves.measure.clocks import Gap, Reading
 from twohalves.measure.notes import notes
 from twohalves.measure.transport import RecordingTransport
 from twohalves.runs import Whose, listed, readers_run, unfinished
 from twohalves.runs import session as session_file
 from twohalves.server import find
+
+ONE = "prefill_decode"
+"""The experiment that is measured."""
 
 
 @pytest.fixture
@@ -47,7 +51,8 @@ def model():
 
 
 def _measure(model, runs, report=lambda _: None):
-    return measure(live(find(environ={"TWOHALVES_SERVER": model.url}), None, runs), report=report)
+    book = live(find(environ={"TWOHALVES_SERVER": model.url}), None, runs)
+    return measure(book, experiment=ONE, report=report)
 
 
 def test_a_request_in_which_the_machine_slept_is_asked_again(tmp_path, model, clock):
@@ -60,7 +65,7 @@ def test_a_request_in_which_the_machine_slept_is_asked_again(tmp_path, model, cl
     model.faults[9] = asleep
     run = _measure(model, tmp_path)
 
-    [bad] = [row for row in run.timings if not row.valid]
+    [bad] = invalid(run)
     assert ("slept", 1) == (bad.flags, bad.attempt)
     assert [2] == [row.attempt for row in run.timings if row.seq == bad.seq and row.valid]
     assert "invalid and left out: slept (1: the machine slept meanwhile)" in " ".join(notes(run))
@@ -80,7 +85,7 @@ def test_a_request_in_which_this_program_stood_still_is_asked_again(tmp_path, mo
         patch.setattr(RecordingTransport, "handle_request", held_up)
         run = _measure(model, tmp_path)
 
-    [bad] = [row for row in run.timings if not row.valid]
+    [bad] = invalid(run)
     assert ("stalled", 1) == (bad.flags, bad.attempt)
     assert [2] == [row.attempt for row in run.timings if row.seq == bad.seq and row.valid]
     assert "stalled (1: this program or the way to the server stood" in " ".join(notes(run))
@@ -90,11 +95,11 @@ def test_sleep_between_two_requests_costs_a_warm_up(tmp_path, model, clock):
     """No row is hurt; the model is warmed before the next one, and the run says so."""
     run = _measure(model, tmp_path, lambda told: told.done == 8 and _sleep(clock, 600))
 
-    assert all(row.valid for row in run.timings)
+    assert not invalid(run)
     [noticed] = run.session["noticed"]
     assert "slept" == noticed["kind"]
     assert 600 == pytest.approx(noticed["seconds"], abs=1)
-    assert 3 == len([row for row in run.timings if row.role == "warmup"])
+    assert 3 == len([row for row in judged(run) if row.role == "warmup"])
     assert "The machine slept once while it was measured." in " ".join(notes(run))
 
 
@@ -108,7 +113,7 @@ def test_a_clock_that_was_set_is_noted_and_hurts_nothing(tmp_path, model, clock,
 
     run = _measure(model, tmp_path, set_it)
 
-    assert all(row.valid for row in run.timings)
+    assert not invalid(run)
     assert [seconds] == [each["seconds"] for each in run.session["noticed"]]
     assert all(0 < row.done_ns - row.sent_ns < 60e9 for row in run.timings)
     assert "The system's clock was set" in " ".join(notes(run))
@@ -151,8 +156,8 @@ def test_the_newest_run_is_the_one_begun_last_whatever_the_clock_said(tmp_path, 
     )
 
     assert 2 == len(listed(tmp_path))
-    assert second.id == readers_run(whose, EXPERIMENTS, tmp_path).id
+    assert second.id == readers_run(whose, (ONE,), tmp_path).id
     for run in (first, second):
         session = session_file.read(run.folder) | {"status": "unfinished"}
         session_file.write(run.folder, session)
-    assert second.id == unfinished(whose, EXPERIMENTS, "quick", tmp_path)["run_id"]
+    assert second.id == unfinished(whose, (ONE,), "quick", tmp_path)["run_id"]

@@ -60,6 +60,10 @@ def _book(url, runs):
     return live(find(environ={"TWOHALVES_SERVER": url}), None, runs)
 
 
+def _measure(url, runs):
+    return measure(_book(url, runs), experiment="prefill_decode")
+
+
 def test_the_second_run_on_a_server_is_refused_with_who_and_what_next(tmp_path, server, elsewhere):
     """The other's process and run are named, and no folder is left behind."""
     other = elsewhere("server", server.url)
@@ -67,7 +71,7 @@ def test_the_second_run_on_a_server_is_refused_with_who_and_what_next(tmp_path, 
     with pytest.raises(
         RunBusy, match=f"Process {other.pid} measures with a server on this"
     ) as caught:
-        measure(_book(server.url, tmp_path))
+        _measure(server.url, tmp_path)
 
     assert "into data/runs/theirs" in caught.value.what
     assert "give the same command again" in caught.value.next_step
@@ -80,12 +84,12 @@ def test_a_killed_holder_holds_nothing(tmp_path, server, elsewhere):
     other.kill()
     other.wait()
 
-    assert measure(_book(server.url, tmp_path)).session["status"] == "complete"
+    assert _measure(server.url, tmp_path).session["status"] == "complete"
 
 
 def test_a_finished_run_leaves_no_claim_behind(tmp_path, server):
     """Its folder holds its own three files, and the temporary folder nothing of it."""
-    run = measure(_book(server.url, tmp_path))
+    run = _measure(server.url, tmp_path)
 
     names = {path.name for path in run.folder.iterdir()}
     assert {"session.json", "timings.csv", "raw.jsonl"} == names
@@ -113,12 +117,12 @@ def test_another_machine_is_claimed_by_its_address(elsewhere):
 
 def test_a_run_is_added_to_by_one_process_only(tmp_path, server, elsewhere):
     """Two computers may share a disk; the run's folder is claimed by itself."""
-    done = measure(_book(server.url, tmp_path))
+    done = _measure(server.url, tmp_path)
     session_file.write(done.folder, done.session | {"status": "unfinished"})
     other = elsewhere("folder", str(done.folder))
 
     with pytest.raises(RunBusy, match=f"Process {other.pid} measures with the run {done.id}"):
-        measure(_book(server.url, tmp_path))
+        _measure(server.url, tmp_path)
     assert done.timings == load(done.folder).timings
 
 

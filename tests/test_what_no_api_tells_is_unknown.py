@@ -18,7 +18,7 @@ def run_on(tmp_path, settings):
     with Scripted(Modelled().routes()) as scripted:
         server = find(environ={"TWOHALVES_SERVER": scripted.url})
         server = dataclasses.replace(server, settings=settings)
-        return measure(live(server, None, tmp_path), profile_name="quick")
+        return measure(live(server, None, tmp_path), experiment="prefill_decode")
 
 
 def test_somebody_elses_server_is_not_guessed_at(tmp_path):

@@ -87,14 +87,19 @@ def _planned(server: Server, model: ModelFacts, profile: Profile, *, agreed: boo
     seed = secrets.randbelow(2**31)
     same = {"num_ctx": window, "raw": True, "truncate": False, "keep_alive": KEEP_ALIVE}
     asked, not_asked = setups(server, model, agreed=agreed)
-    without = {f"cache_broken:{name}": why for name, why in not_asked.items()}
+    requests = planning.plan(profile, window, seed, asked)
+    planned = {name for request in requests for name in request.experiments.split(";")}
+    short = f"no prompt of it fits the window of {window:,} tokens"
+    without = {name: short for name in profile.experiments if name not in planned}
+    if "cache_broken" in planned:
+        without |= {f"cache_broken:{name}": why for name, why in not_asked.items()}
     return {
         "profile": profile.name,
         "experiments": list(profile.experiments),
         "seed": seed,
-        "plan": planning.as_facts(planning.plan(profile, window, seed, asked)),
+        "plan": planning.as_facts(requests),
         "skipped_lengths": list(left_out),
-        "left_out": without if profile.holds("cache_broken") else {},
+        "left_out": without,
         "options": OPTIONS | same,
     }
 

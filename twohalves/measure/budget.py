@@ -35,8 +35,8 @@ def affordable(
         return kept
     late_s = budget_s * GRACE - elapsed_s
     if not first.in_blocks:
-        return _experiment(kept, first.experiments, rows, late_s)
-    if first.block == 1 or first.block in {row.block for row in rows}:
+        return _from_experiment(kept, rows, late_s)
+    if first.block == 1 or has_begun(first, rows):
         return _begun(kept, first.block, rows, late_s)
     after = [group for group in kept if comes_after(group[0])]
     block = [group for group in kept if group[0].in_blocks and group[0].block == first.block]
@@ -46,6 +46,11 @@ def affordable(
 def comes_after(request: Planned) -> bool:
     """True for what is asked when the blocks are over."""
     return not request.in_blocks and (request.role != "control" or request.block is None)
+
+
+def has_begun(request: Planned, rows: Sequence[Timing]) -> bool:
+    """True if a condition of the request's block was asked; a control may stand before them."""
+    return any(row.role == "measure" and row.block == request.block for row in rows)
 
 
 def _begun(
@@ -65,12 +70,14 @@ def _closes(request: Planned, block: int | None) -> bool:
     return inside and request.block in {block, None}
 
 
-def _experiment(
-    kept: list[Group], experiment: str, rows: Sequence[Timing], left_s: float
-) -> list[Group]:
-    mine = [group for group in kept if group[0].experiments == experiment]
-    begun = any(row.experiments == experiment for row in rows)
-    return kept if begun or _fit(mine, rows, left_s) else [g for g in kept if g not in mine]
+def _from_experiment(kept: list[Group], rows: Sequence[Timing], left_s: float) -> list[Group]:
+    """From the first experiment on that has begun or still fits."""
+    while kept and (experiment := kept[0][0].experiments):
+        mine = [group for group in kept if group[0].experiments == experiment]
+        if any(row.experiments == experiment for row in rows) or _fit(mine, rows, left_s):
+            break
+        kept = [group for group in kept if group not in mine]
+    return kept
 
 
 def _fit(groups: Sequence[Group], rows: Sequence[Timing], left_s: float) -> bool:

@@ -68,6 +68,7 @@ class Journal:
         self.session |= facts
         for name in self.session["experiments"]:
             if name not in experiments:
-                self.session.setdefault("left_out", {})[name] = "no time was left for it"
+                left_out = self.session.setdefault("left_out", {})
+                left_out.setdefault(name, "no time was left for it")
         self.session["load_average"]["after"] = machine.load_average()
         session_file.write(self.folder, self.session)

@@ -177,7 +177,7 @@ def _broken(profile: Profile, order: random.Random, setups: Sequence[str]) -> It
             yield _going_on(first) if variant == "appended" else _changed(first, variant)
     for setup in setups:
         if setup:
-            yield dataclasses.replace(_warmup(min(WARMUP_TOKENS)), setup=setup)
+            yield dataclasses.replace(_warmup(min(WARMUP_TOKENS), "cache_broken"), setup=setup)
         for block in blocks:
             first = _breaking(tokens, block, f"users-{setup or 'own'}-b{block}")
             turns = [dataclasses.replace(first, setup=setup, user=user) for user in ("a", "b")]
@@ -249,8 +249,8 @@ def warmups(room: int) -> tuple[int, ...]:
     return (min(*WARMUP_TOKENS, longest // 2), longest)
 
 
-def _warmup(tokens: int) -> Planned:
-    return Planned(role="warmup", prompt_tokens=tokens, experiments="")
+def _warmup(tokens: int, experiment: str = "") -> Planned:
+    return Planned(role="warmup", prompt_tokens=tokens, experiments=experiment)
 
 
 def groups(requests: Iterable[Planned]) -> list[Group]:

@@ -23,7 +23,7 @@ from twohalves.errors import (
 from twohalves.measure import clocks
 from twohalves.measure import plan as planning
 from twohalves.measure.attempts import Asker
-from twohalves.measure.budget import affordable, comes_after
+from twohalves.measure.budget import affordable, comes_after, has_begun
 from twohalves.measure.journal import Journal
 from twohalves.measure.lines import Lines
 from twohalves.measure.patience import RETURN_S
@@ -103,7 +103,7 @@ class _Work:
             self._tell(waiting)
             setup = waiting[0][0].setup
             if setup != self._lines.setup:
-                self._was_loaded, self._asker.loaded = False, None
+                self._was_loaded = False
             if self._lines.enter(setup):
                 self._answer(waiting)
                 del waiting[0]
@@ -116,8 +116,8 @@ class _Work:
         """What there is time for, and what would still make an interval narrower."""
         first, rows = waiting[0][0], self._asker.rows
         elapsed_s = (time.perf_counter_ns() - self._asker.began_ns) / 1e9 - self._lost_s
-        enough, blocks = self._profile.enough, {row.block for row in rows}
-        begins = first.in_blocks and first.block not in blocks
+        enough = self._profile.enough
+        begins = first.in_blocks and not has_begun(first, rows)
         if enough and begins and (first.block or 0) > enough and tight_enough(rows):
             return [group for group in waiting if comes_after(group[0])]
         return affordable(waiting, rows, self._profile.budget_s, elapsed_s)
@@ -152,13 +152,12 @@ class _Work:
         """
         self._asker.begin(group)
         row, reason = None, ""
-        for request in group:
-            if request is not group[0]:
+        for number, request in enumerate(group):
+            if number:
+                self._tell(waiting, begun=number)
                 self._look_around()
                 if self._is_cold:
                     return None, reason
-            if request.pair == RELOAD:
-                self._lines.now.unload(self._journal.model)
             row, reason = self._attempt(request, waiting)
             if row is None or not _will_do(row):
                 break
@@ -184,6 +183,8 @@ class _Work:
             No row if nobody took the request.
         """
         try:
+            if request.pair == RELOAD:
+                self._lines.now.unload(self._journal.model)
             answered = self._asker.ask(request, self._lines.now)
         except ServerUnreachable as error:
             self._await_server(error, waiting)
@@ -221,7 +222,7 @@ class _Work:
 
         waited_s = self._lines.await_return(failure, tell)
         self._lost_s += waited_s
-        self._is_cold, self._was_loaded, self._asker.loaded = True, False, None
+        self._is_cold, self._was_loaded = True, False
         self._journal.notice("server_lost", reason=failure.what, seconds=round(waited_s, 1))
 
     def _look_around(self) -> None:
@@ -237,10 +238,7 @@ class _Work:
 
     def _look_at_model(self) -> None:
         """Did another program change its window, or take its place?"""
-        loaded = self._asker.loaded  # one look after each request is enough
-        if loaded is None:
-            loaded = self._lines.now.loaded(self._journal.model)
-        self._asker.loaded = None
+        loaded = self._lines.now.loaded(self._journal.model)
         if loaded is None:
             return
         window = loaded[0].window if loaded else None
@@ -262,14 +260,15 @@ class _Work:
             self._asker.begin((warmups[0],))
             self._attempt(warmups[0], waiting)
 
-    def _tell(self, waiting: Sequence[Group], why: str = "") -> None:
+    def _tell(self, waiting: Sequence[Group], why: str = "", begun: int = 0) -> None:
+        """Report how far the run is, `begun` requests of the next group being answered."""
         requests = [request for group in waiting for request in group]
         left = {request.seq for request in requests}
         self.report(
             Progress(
-                done=len(self.answered),
+                done=len(self.answered) + begun,
                 total=len(self.answered | left),
-                seconds_left=seconds_for(requests, self._asker.rows),
+                seconds_left=seconds_for(requests[begun:], self._asker.rows),
                 waiting=why,
             )
         )
