@@ -28,14 +28,16 @@ def test_three_clocks_are_compared(monkeypatch):
     """Prefill at the longer prompt, decode at both, four ratios each; raw counts a step more."""
     monkeypatch.setattr(agreement, "NUM_PREDICT", 4)
 
-    found = agreement.measure((20, 40), 1)
+    found = agreement.measure((20, 40), prompts=1, again=1)
     lines = [line for line in agreement.table(found) if line.startswith("|")][2:]
 
     assert ["prefill | 40", "decode | 20", "decode | 40"] == [
         " | ".join(line.split(" | ")[:2]).removeprefix("| ") for line in lines
     ]
     assert [4, 4, 4] == [line.count(NO_INTERVAL) for line in lines]
-    for (pair,) in found.values():
+    for pairs in found.values():
+        assert [True, False] == [pair.is_cold for pair in pairs]
+        pair = pairs[0]
         assert 4 / 3 == pytest.approx(pair.raw_decode / pair.server.decode)
 
 

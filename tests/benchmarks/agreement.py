@@ -1,21 +1,29 @@
 """Do the clocks agree: the client's, the server's counters, and the engine called directly?
 
-Each pair asks the same fresh prompt twice: through the harness, of a private built-in server,
-and of the same engine in another process with nothing between. Of the first request there are
-two clocks (the client's chunks, the server's counters), of the second two more (the engine's
-own timings, and a clock around the call). Lengths are interleaved, and the order within a pair
-alternates.
+A pair asks the same fresh prompt twice: through the harness, of a private built-in server, and
+of the same engine in another process with nothing between. Of the first request there are two
+clocks (the client's chunks, the server's counters), of the second two more (the engine's own
+timings, and a clock around the call). Then the same prompt is asked again a few times: both
+hold it in their caches, so decode, which varies more, is compared more often at little cost.
+Lengths are interleaved, and the order within a pair alternates.
 
-    python -m tests.benchmarks.agreement --pairs 10
+With a core left free (--threads) what client and server compute between two tokens takes
+nothing from the engine; without, the difference from the engine alone holds that, too.
+
+    python -m tests.benchmarks.agreement --prompts 10
 """
 
 import argparse
+import contextlib
+import itertools
 import json
+import os
 import statistics
 import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
+from unittest.mock import patch
 
 from tests.benchmarks.asking import QUIET_S, WINDOW, Harness, first_whole, is_whole
 from tests.benchmarks.ratios import told
@@ -25,8 +33,8 @@ from twohalves.server import start
 from twohalves.server.builtin.options import read_options
 from twohalves.server.builtin.weights import installed_weights
 
-LENGTHS = (128, 1095, 2156)
-"""Prompt tokens: decode is compared at the first and the last, prefill at the others."""
+LENGTHS = (128, 2048)
+"""Prompt tokens: decode is compared at all of them, prefill at all but the shortest."""
 NUM_PREDICT = 64
 TARGETS = {"prefill": 0.02, "decode": 0.01}
 
@@ -55,33 +63,43 @@ class Pair:
     """A clock around that call."""
     raw_decode: float
     """eval_count over eval_duration: one step too many."""
+    is_cold: bool
+    """Whether the prompt was new; else its prefill says nothing."""
 
 
 def main():
     """Compare, and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--prompts", type=int, default=10)
+    parser.add_argument("--again", type=int, default=2, help="times that decode is repeated")
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
+    parser.add_argument("--threads", type=int, help="of the engine; all cores unless said")
     asked = parser.parse_args()
+    threads, cores = asked.threads or os.cpu_count(), os.cpu_count()
     sys.stdout.write(
-        f"{asked.pairs} pairs a length, {NUM_PREDICT} tokens each; "
-        "medians of paired ratios [95% interval]\n\n"
+        f"{asked.prompts} prompts a length, {1 + asked.again} pairs each, {NUM_PREDICT} tokens; "
+        f"{threads} engine threads, {cores} cores; medians of paired ratios [95% interval]\n\n"
     )
-    for line in table(measure(asked.lengths, asked.pairs)):
+    chosen = {"num_thread": asked.threads} if asked.threads else {}
+    with patch.dict(OPTIONS, chosen):
+        found = measure(asked.lengths, asked.prompts, asked.again)
+    for line in table(found):
         sys.stdout.write(f"{line}\n")
 
 
-def measure(lengths, pairs):
+def measure(lengths, prompts, again):
     """For each length its pairs."""
     found = {length: [] for length in lengths}
-    with start(window=WINDOW) as server, Alone(server) as alone:
-        harness = Harness(server)
-        _pair(harness, alone, min(lengths), 0)  # loads the one, and wakes the other
-        for number in range(pairs):
-            for length in lengths:
-                pair = first_whole(lambda at=length, turn=number: _pair(harness, alone, at, turn))
-                found[length].append(pair)
-        harness.close()
+    with (
+        start(window=WINDOW) as server,
+        Alone(server) as alone,
+        contextlib.closing(Harness(server)) as harness,
+    ):
+        _pair(harness, alone, harness.prompt(min(lengths)), 0)  # loads the one, wakes the other
+        for number, length in itertools.product(range(prompts), lengths):
+            found[length] += first_whole(
+                lambda at=length, turn=number: _pairs(harness, alone, at, turn, again)
+            )
     return found
 
 
@@ -89,10 +107,14 @@ class Alone:
     """The engine in its own process."""
 
     def __init__(self, server):
-        settings = {"num_ctx": WINDOW, "num_batch": read_options({}).num_batch, "num_thread": None}
-        self._first = {
-            "model": str(installed_weights()), "key": "", **asdict(server.settings), **settings
-        }  # fmt: skip
+        options = read_options(OPTIONS)
+        self._first = asdict(server.settings) | {
+            "model": str(installed_weights()),
+            "key": "",
+            "num_ctx": WINDOW,
+            "num_batch": options.num_batch,
+            "num_thread": options.num_thread,
+        }
 
     def __enter__(self):
         self._process = subprocess.Popen(
@@ -123,9 +145,17 @@ class Alone:
         self._process.stdin.flush()
 
 
-def _pair(harness, alone, length, number):
-    prompt, answers = harness.prompt(length), {}
-    for way in (harness, alone) if number % 2 else (alone, harness):
+def _pairs(harness, alone, length, turn, again):
+    """What a fresh prompt gives, and the same prompt some more times; None if it gives little."""
+    prompt = harness.prompt(length)
+    new, *repeated = (_pair(harness, alone, prompt, turn + more) for more in range(1 + again))
+    return new and [new, *filter(None, repeated)]
+
+
+def _pair(harness, alone, prompt, turn):
+    """One prompt by all clocks; None if an answer was short."""
+    answers = {}
+    for way in (harness, alone) if turn % 2 else (alone, harness):
         answers[way] = way.time(prompt, NUM_PREDICT)
     row, timings = answers[harness], answers[alone]
     whole = is_whole(row) and timings["predicted_n"] == NUM_PREDICT
@@ -148,6 +178,7 @@ def _compared(row, timings):
             decode=steps / (timings["last_s"] - timings["first_s"]),
         ),
         raw_decode=derive.decode_rate_raw(row),
+        is_cold=read > timings["cache_n"],
     )
 
 
@@ -166,7 +197,8 @@ def table(found):
     lengths = sorted(found)
     for quantity, shown in {"prefill": lengths[1:] or lengths, "decode": lengths}.items():
         for length in shown:
-            yield _line(quantity, length, found[length])
+            telling = [pair for pair in found[length] if pair.is_cold or quantity == "decode"]
+            yield _line(quantity, length, telling)
     yield ""
     for length in lengths:
         raw = told([pair.raw_decode / pair.wall.decode for pair in found[length]])
