@@ -94,17 +94,17 @@ def cut_to_half(model, _):
         )
 
 
-def once(tokens, change):
-    """Other counters in the first answer to a prompt of about so many tokens."""
+def once(tokens, change, place=1):
+    """Other counters in one of the answers to a prompt of about so many tokens, from 1."""
 
     def plant(model, _):
-        spoilt = []
+        seen = []
 
         def fault(final):
-            if spoilt or abs(final["prompt_eval_count"] - tokens) > 0.03 * tokens:
+            if abs(final["prompt_eval_count"] - tokens) > 0.03 * tokens:
                 return final
-            spoilt.append(True)
-            return final | change(final)
+            seen.append(True)
+            return final | change(final) if len(seen) == place else final
 
         model.faults |= dict.fromkeys(range(1, 99), fault)
 
@@ -212,7 +212,7 @@ FAULTS = {
     "a refusal": (refusing, "refused"),
     "the smallest model loaded anew": (counters(load_duration=200_000_000), "reloaded"),
     "a cache that is told": (counters(prompt_eval_cached_count=90), "cached_prefix"),
-    "a cache that is not told": (once(1095, read_from_cache), "too_fast"),
+    "a cache that is not told": (once(1000, read_from_cache, place=3), "too_fast"),
     "less of the graphics memory": (spill, "spilled"),
     "sleep": (asleep, "slept"),
     "a way that is held up": (held_up, "stalled"),

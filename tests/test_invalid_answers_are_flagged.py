@@ -175,6 +175,7 @@ def test_the_usual_rate_is_that_of_prompts_alike():
         assert 500 == usual_prefill_rate(rows, length)
     for length in (499, 2001):
         assert usual_prefill_rate(rows, length) is None
+    assert usual_prefill_rate(rows[:2], 1000) is None  # nobody knows which of two is odd
 
 
 @pytest.mark.parametrize(

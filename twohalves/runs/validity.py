@@ -50,6 +50,7 @@ _STALL_FACTOR = 5
 _FAST_FACTOR = 3
 _FAST_TOKENS = 200  # below, fixed costs make most of the time, and they vary
 _ALIKE = 2  # prompts up to so many times longer or shorter are read about equally fast
+_FAST_ROWS = 3  # of fewer, one that was held up would make its like look fast
 _SPILL = 0.01
 _CIRCLE_CHUNKS = 8
 _CIRCLE_SHARE = 0.5
@@ -132,7 +133,7 @@ def usual_prefill_rate(rows: Iterable[Timing], prompt_tokens: int) -> float | No
         prompt_tokens: length of the prompt in question.
 
     Returns:
-        The median over the valid cold rows; None if there is none.
+        The median over the valid cold rows; None if they are too few to tell which is odd.
     """
     rates = [
         rate
@@ -141,7 +142,7 @@ def usual_prefill_rate(rows: Iterable[Timing], prompt_tokens: int) -> float | No
         if _are_alike(row.prompt_eval_count or 0, prompt_tokens)
         if (rate := derive.prefill_rate(row)) is not None
     ]
-    return summarize(rates).median if rates else None
+    return summarize(rates).median if len(rates) >= _FAST_ROWS else None
 
 
 def is_valid(found: tuple[str, ...]) -> bool:
