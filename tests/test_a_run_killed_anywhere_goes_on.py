@@ -114,13 +114,13 @@ def test_a_kill_after_the_very_first_answer_is_gone_on_from_and_noted(tmp_path):
     """The record was on disk and its row was not: no row, and still a run that was stopped."""
     with scripted.Scripted(Loading().routes()) as server:
         book = live(find(environ={"TWOHALVES_SERVER": server.url}), None, tmp_path)
-        whole = measure(book)
+        whole = measure(book, experiment="prompt_cache")
         for file, lines in (("timings.csv", 1), ("raw.jsonl", 1)):
             text = (whole.folder / file).read_text(encoding="utf-8")
             first = "".join(text.splitlines(keepends=True)[:lines])
             (whole.folder / file).write_text(first, encoding="utf-8", newline="")
         session_file.write(whole.folder, whole.session | {"status": "unfinished"})
-        run = measure(book)
+        run = measure(book, experiment="prompt_cache")
 
     assert ["resumed"] == [each["kind"] for each in run.session["noticed"]]
     assert (1, 2) == (run.timings[0].seq, run.timings[0].attempt)
@@ -135,11 +135,11 @@ def test_a_folder_without_its_facts_troubles_nobody(tmp_path):
     (left / "session.json.4711.new").write_text('{"schema": 1, "exp', encoding="utf-8")
     with scripted.Scripted(Loading().routes()) as server:
         book = live(find(environ={"TWOHALVES_SERVER": server.url}), None, tmp_path)
-        run = measure(book)
+        run = measure(book, experiment="prompt_cache")
 
         assert (run.id,) == listed(tmp_path)
         assert () == unreadable(tmp_path)
-        assert run.id == kept_run(book).id
+        assert run.id == kept_run(book, ("prompt_cache",)).id
     assert 1 == run.session["number"]
 
 

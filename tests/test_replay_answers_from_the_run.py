@@ -18,7 +18,7 @@ def kept(tmp_path):
     """A finished run, and the server it was measured on."""
     with modelled.scripted.Scripted(modelled.Modelled().routes()) as server:
         book = live(find(environ={"TWOHALVES_SERVER": server.url}), None, tmp_path)
-        yield measure(book, profile_name="quick"), server, tmp_path
+        yield measure(book, experiment="prefill_decode"), server, tmp_path
 
 
 def _replayed(run, runs, **more):
@@ -71,12 +71,13 @@ def test_a_run_that_is_not_there_lists_those_that_are(kept):
 
 
 def test_live_the_readers_run_is_reused(kept):
-    """What the reader's run holds is not measured again, unless asked for."""
+    """What the reader's run holds is not measured again, unless asked for; what it lacks is."""
     run, server, runs = kept
     book = live(find(environ={"TWOHALVES_SERVER": server.url}), None, runs)
 
-    assert kept_run(book).id == run.id
-    assert measure(book).id != run.id
+    assert kept_run(book, ("prefill_decode",)).id == run.id
+    assert kept_run(book) is None
+    assert measure(book, experiment="prefill_decode").id != run.id
 
 
 def test_the_order_of_fields_does_not_matter(tmp_path):

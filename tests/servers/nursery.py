@@ -59,7 +59,8 @@ def _life(url, runs, order, counter):
     os.fsync = flushed
     if "after" in order:
         signal.setitimer(signal.ITIMER_REAL, order["after"])  # nobody handles it: it kills
-    measure(live(find(environ={"TWOHALVES_SERVER": url}), None, runs))
+    book = live(find(environ={"TWOHALVES_SERVER": url}), None, runs)
+    measure(book, experiment="prompt_cache")  # pairs, and a few audits
 
 
 def main(url, runs, counter):
