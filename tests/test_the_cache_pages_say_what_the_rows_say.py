@@ -233,6 +233,14 @@ def test_the_clock_alone_comes_close(busy):
     assert "claims up to 0%" in said
 
 
+def test_without_a_cold_prompt_no_time_is_looked_up(tmp_path):
+    """A run of the traffic alone has its hit rate from counts, and no yardstick for times."""
+    alone = held(tmp_path, asked(1, "stable_top", 400, 300, 0.2))
+
+    assert _cells(traffic.hit_rates(alone), 0)[4] == "75.0%"
+    assert "A cold prompt" in traffic.by_time_alone(alone).data
+
+
 def test_each_request_has_its_bar(busy):
     """Four requests, one of them in two parts, and a key of two boxes."""
     svg = traffic.each_request(busy).data

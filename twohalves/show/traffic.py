@@ -54,8 +54,10 @@ def hit_rates(run: Run) -> Markdown:
 def by_time_alone(run: Run) -> Markdown:
     """What the clock alone says of the hit rate, and how far it errs where nothing was cached."""
     found, line = measured(run), cold_line(run)
-    if not found or line is None:
+    if not found:
         return not_held(run, _WHAT)
+    if line is None:
+        return not_held(run, "A cold prompt, to look times up on,")
     error = percent(_false_share(run, line))
     if all(rate.how == "timed" for rate in found.values()):
         return say(
