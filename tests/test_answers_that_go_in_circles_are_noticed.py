@@ -12,7 +12,7 @@ from twohalves.runs.validity import Expected, flags, is_valid
 
 
 def _by_definition(texts):
-    """The largest L such that the last L pieces have a period of at most L / 2, tried one by one."""
+    """The largest L whose last L pieces have a period of at most L / 2, tried one by one."""
     for length in range(len(texts), 1, -1):
         end = texts[-length:]
         for period in range(1, length // 2 + 1):
