@@ -191,6 +191,7 @@ class _Work:
             return None, error.what
         if answered.failure is None:
             self._failures = 0
+            self._was_loaded = bool(self._asker.loaded)
             self._note_place(answered.row)
             return answered.row, ""
         self._await_server(answered.failure, waiting)
@@ -238,18 +239,18 @@ class _Work:
 
     def _look_at_model(self) -> None:
         """Did another program change its window, or take its place?"""
-        loaded = self._lines.now.loaded(self._journal.model)
+        loaded = self._lines.now.loaded(self._journal.model) if self._was_loaded else None
         if loaded is None:
             return
         window = loaded[0].window if loaded else None
-        if window not in {None, self._journal.window} and self._was_loaded:
+        if not loaded:
+            self._journal.notice("unloaded")
+        elif window not in {None, self._journal.window}:
             self._windows.append(window or 0)
             self._journal.notice("other_window", window=window)
-            self._is_cold = True
-        elif not loaded and self._was_loaded:
-            self._journal.notice("unloaded")
-            self._is_cold = True
-        self._was_loaded = bool(loaded) and any(row.done_reason for row in self._asker.rows)
+        else:
+            return
+        self._is_cold, self._was_loaded = True, False  # what was noticed is noticed once
 
     def _warm(self, waiting: Sequence[Group]) -> None:
         """Warm up anew what was left cold; ends with an answer, or the failure of each time."""

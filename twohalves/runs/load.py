@@ -34,18 +34,18 @@ class Run:
     def measured(self, experiment: str, variant: str | None = None) -> tuple[Timing, ...]:
         """The valid rows that serve an experiment, warm-ups, controls and audits left out.
 
-        Requests that belong together are asked again together, so that of each the newest
+        Requests that belong together are asked again together, so that of all of them the newest
         attempt counts, or none.
 
         Args:
             experiment: which of its rows.
             variant: what their prompts share with earlier ones; None = whatever.
         """
-        newest = {row.seq: row for row in self.timings}
+        newest = {row.pair or row.seq: row.attempt for row in self.timings}
         return tuple(
             row
             for row in self.timings
-            if row is newest[row.seq]
+            if row.attempt == newest[row.pair or row.seq]
             and row.valid
             and row.role == "measure"
             and experiment in row.experiments.split(";")
