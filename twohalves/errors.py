@@ -6,7 +6,8 @@
         RunBusy
       measuring
         UnknownName, Interrupted, CannotResume, NoValidAnswer, PrefillNotTimed,
-        WindowTooShort, NotInThisRun, ServerGone, ServerShared, AnotherAnswers
+        WindowTooShort, NotInThisRun, ServerGone, ServerShared, AnotherAnswers,
+        PrivateServesAnother
       the arithmetic
         KvShapeUnknown
       the command line and the environment
@@ -257,6 +258,17 @@ class AnotherAnswers(TwoHalvesError):
             "must not mix, so the run stopped. Every row so far is kept."
         )
         self.next_step = "Begin a new run: `python3 -m twohalves measure`."
+
+
+class PrivateServesAnother(TwoHalvesError):
+    """The model of a private server is not the run's, though it has the same name."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(model)
+        self.what = f"A private server would answer with another file than the run's {model}."
+        self.next_step = (
+            "Measure with a server that serves the same file: the built-in one, or your Ollama."
+        )
 
 
 class PrefillNotTimed(TwoHalvesError):

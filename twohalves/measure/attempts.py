@@ -172,6 +172,21 @@ class Asker:
         )
 
 
+def is_answered(group: Group, rows: Sequence[Timing]) -> bool:
+    """True if one attempt has a row that will do for each request of the group."""
+    done: dict[int, set[int]] = {}
+    wanted = {request.seq for request in group}
+    for row in rows:
+        if row.seq in wanted and row.role != "warmup" and will_do(row):
+            done.setdefault(row.attempt, set()).add(row.seq)
+    return any(seqs == wanted for seqs in done.values())
+
+
+def will_do(row: Timing) -> bool:
+    """A row that counts; of a warm-up and of a planted fault it is enough that they came."""
+    return row.valid or (row.role in {"warmup", "audit"} and bool(row.done_reason))
+
+
 def longest_silence(request: Planned, rows: Sequence[Timing]) -> float | None:
     """Seconds of silence after which an answer is given up; None while nobody can tell.
 

@@ -86,7 +86,7 @@ def _planned(server: Server, model: ModelFacts, profile: Profile, *, agreed: boo
         raise WindowTooShort(model.name, window, min(point.tokens for point in profile.points))
     seed = secrets.randbelow(2**31)
     same = {"num_ctx": window, "raw": True, "truncate": False, "keep_alive": KEEP_ALIVE}
-    asked, not_asked = setups(server, model, agreed=agreed)
+    asked, not_asked = setups(server, agreed=agreed)
     requests = planning.plan(profile, window, seed, asked)
     planned = {name for request in requests for name in request.experiments.split(";")}
     short = f"no prompt of it fits the window of {window:,} tokens"

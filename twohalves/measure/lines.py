@@ -30,19 +30,16 @@ class Lines:
         self._leave()
         self._own.close()
 
-    def enter(self, setup: str) -> bool:
-        """Turn to a server; False if it cannot be had, which is put on record with the reason."""
-        if setup == self.setup:
-            return True
-        self._leave()
-        if setup == private.OWN:
-            return True
-        try:
-            self._open(setup)
-        except TwoHalvesError as error:
-            self._journal.record("left_out", **{f"cache_broken:{setup}": error.what})
-            return False
-        return True
+    def enter(self, setup: str) -> None:
+        """Turn to a server.
+
+        Raises:
+            TwoHalvesError: a private one cannot be had.
+        """
+        if setup != self.setup:
+            self._leave()
+            if setup != private.OWN:
+                self._open(setup)
 
     def await_return(self, failure: TwoHalvesError, tell: Callable[[float], None]) -> float:
         """Wait until the server is back and see that it is the same; a private one is replaced.
@@ -67,7 +64,7 @@ class Lines:
         return time.monotonic() - began
 
     def _open(self, setup: str) -> None:
-        server = private.open_private(setup, self._journal.folder.name, self._journal.session)
+        server = private.open_private(setup, self._journal.session)
         self._journal.record("setups", **{setup: server.settings_as_facts()})
         self.now, self.setup = Connection(server), setup
 

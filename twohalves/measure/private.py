@@ -7,12 +7,14 @@ are started one after the other and stopped again.
 
 from __future__ import annotations
 
+import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from twohalves.errors import AnotherAnswers
-from twohalves.server import ModelFacts, Server, facts, start
+from twohalves.errors import PrivateServesAnother
+from twohalves.server import Server, facts, start
+from twohalves.server.loopback import is_loopback
 
 OWN = ""
 """The run's own server."""
@@ -35,14 +37,11 @@ SETUPS: dict[str, Setup] = {
 }
 
 
-def setups(
-    server: Server, model: ModelFacts, *, agreed: bool
-) -> tuple[tuple[str, ...], dict[str, str]]:
+def setups(server: Server, *, agreed: bool) -> tuple[tuple[str, ...], dict[str, str]]:
     """Which of them can be asked, and why the others cannot.
 
     Args:
         server: the run's own.
-        model: its model.
         agreed: True if the reader wants a second Ollama.
 
     Returns:
@@ -62,26 +61,25 @@ def _laid_out(server: Server) -> Setup | None:
 
 
 def _impossible(server: Server, *, agreed: bool) -> str:
-    if server.kind == "builtin":
-        return ""
-    if server.kind == "ollama" and agreed:
+    if not is_loopback(urllib.parse.urlsplit(server.url).hostname):
+        return "its server would run on another machine than the one measured"
+    if server.kind == "builtin" or (server.kind == "ollama" and agreed):
         return ""
     if server.kind == "ollama":
         return "it needs a second Ollama, which is started only with `--private`"
     return "a server of this kind cannot be started by this program"
 
 
-def open_private(name: str, run: str, session: Mapping[str, Any]) -> Server:
+def open_private(name: str, session: Mapping[str, Any]) -> Server:
     """Start one of the private servers; whoever asked stops it.
 
     Args:
         name: one of SETUPS.
-        run: the run's name, for the error.
-        session: its facts: server and model as begun.
+        session: facts of the run: server and model as begun.
 
     Raises:
-        AnotherAnswers: it serves another model than the run's.
-        TwoHalvesError: it cannot be started, or would not fit.
+        PrivateServesAnother: its model is another one than the run's.
+        TwoHalvesError: it cannot be started, has no such model, or would not fit.
     """
     layout, begun = SETUPS[name], session["model"]
     is_ollama = session["server"]["kind"] == "ollama"
@@ -93,8 +91,15 @@ def open_private(name: str, run: str, session: Mapping[str, Any]) -> Server:
         program="ollama" if is_ollama else "builtin",
         agreed=is_ollama,
     )
-    shown = facts(server, begun["name"])
-    if begun["digest"] and shown.digest != begun["digest"]:
+    try:
+        _check_model(server, begun)
+    except BaseException:
         server.stop()
-        raise AnotherAnswers(run, begun["name"], f"{begun['name']} of another file")
+        raise
     return server
+
+
+def _check_model(server: Server, begun: Mapping[str, Any]) -> None:
+    digest = facts(server, begun["name"]).digest
+    if begun["digest"] and digest != begun["digest"]:
+        raise PrivateServesAnother(begun["name"])

@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 
 from twohalves.errors import (
+    CannotKeep,
     Interrupted,
     NoValidAnswer,
     ServerShared,
@@ -22,12 +23,13 @@ from twohalves.errors import (
 )
 from twohalves.measure import clocks
 from twohalves.measure import plan as planning
-from twohalves.measure.attempts import Asker
+from twohalves.measure.attempts import Asker, is_answered, will_do
 from twohalves.measure.budget import affordable, comes_after, has_begun
 from twohalves.measure.journal import Journal
 from twohalves.measure.lines import Lines
 from twohalves.measure.patience import RETURN_S
 from twohalves.measure.plan import Group, Planned
+from twohalves.measure.private import OWN
 from twohalves.measure.profiles import Profile
 from twohalves.measure.progress import Progress, Report, seconds_for, silent
 from twohalves.measure.tight import tight_enough
@@ -81,7 +83,7 @@ class _Work:
         self.requests = planning.from_facts(self._journal.session["plan"])
         self._asker = Asker(folder, self._journal.session)
         self._groups = planning.groups(self.requests)
-        done = [group for group in self._groups if _is_answered(group, self._asker.rows)]
+        done = [group for group in self._groups if is_answered(group, self._asker.rows)]
         self.answered = {request.seq for group in done for request in group}
         """Requests that need not be asked again."""
         self._lines = Lines(server, self._journal)
@@ -102,10 +104,7 @@ class _Work:
         while waiting and (waiting := self._still_wanted(waiting)):
             self._tell(waiting)
             setup = waiting[0][0].setup
-            if setup != self._lines.setup:
-                self._was_loaded = False
-            if self._lines.enter(setup):
-                self._answer(waiting)
+            if self._can_ask(setup, waiting):
                 del waiting[0]
             else:
                 waiting = [group for group in waiting if group[0].setup != setup]
@@ -122,6 +121,25 @@ class _Work:
             return [group for group in waiting if comes_after(group[0])]
         return affordable(waiting, rows, self._profile.budget_s, elapsed_s)
 
+    def _can_ask(self, setup: str, waiting: Sequence[Group]) -> bool:
+        """Ask the next group; False if it needs a private server that will not do.
+
+        Why not is put on record. Without the run's own server there is no run, but there is one
+        without a private server.
+        """
+        if setup != self._lines.setup:
+            self._was_loaded, self._is_cold = False, waiting[0][0].role != "warmup"
+        try:
+            self._lines.enter(setup)
+            self._answer(waiting)
+        except TwoHalvesError as error:
+            if setup == OWN or isinstance(error, CannotKeep):
+                raise
+            self._journal.record("left_out", **{f"cache_broken:{setup}": error.what})
+            self._failures = self._given_up = 0
+            return False
+        return True
+
     def _answer(self, waiting: Sequence[Group]) -> None:
         """Ask the next group until all of it will do, at most a few times; keep every attempt."""
         group = waiting[0]
@@ -135,7 +153,7 @@ class _Work:
             last, reason = self._ask_all(group, waiting)
             if last is None:
                 disturbed += self._is_cold
-            elif _will_do(last):
+            elif will_do(last):
                 self.answered |= {request.seq for request in group}
                 self._given_up = 0
                 return
@@ -159,7 +177,7 @@ class _Work:
                 if self._is_cold:
                     return None, reason
             row, reason = self._attempt(request, waiting)
-            if row is None or not _will_do(row):
+            if row is None or not will_do(row):
                 break
         return row, reason
 
@@ -273,18 +291,3 @@ class _Work:
                 waiting=why,
             )
         )
-
-
-def _is_answered(group: Group, rows: Sequence[Timing]) -> bool:
-    """True if one attempt has a row that will do for each request of the group."""
-    done: dict[int, set[int]] = {}
-    wanted = {request.seq for request in group}
-    for row in rows:
-        if row.seq in wanted and row.role != "warmup" and _will_do(row):
-            done.setdefault(row.attempt, set()).add(row.seq)
-    return any(seqs == wanted for seqs in done.values())
-
-
-def _will_do(row: Timing) -> bool:
-    """A row that counts; of a warm-up and of a planted fault it is enough that they came."""
-    return row.valid or (row.role in {"warmup", "audit"} and bool(row.done_reason))
