@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from tests.servers.modelled import Modelled
+from tests.servers.process import Loading
 from tests.servers.scripted import Scripted
 from twohalves.measure import live, measure
 from twohalves.server import Started, find
@@ -66,3 +67,16 @@ def test_an_older_run_that_did_not_record_it_says_unknown(tmp_path):
     said = rates.design(dataclasses.replace(run, session=old)).data
 
     assert "Unknown of its server" in said
+
+
+@pytest.mark.parametrize(("sizes", "share"), [((10, 10), 1.0), ((10, 4), 0.4), (None, None)])
+def test_how_much_lies_in_graphics_memory_is_as_told(tmp_path, sizes, share):
+    """By /api/ps after the first control, 4 of 10 bytes; a server that lists nothing tells none."""
+    model = Loading() if sizes else Modelled()
+    if sizes:
+        model.sizes = dict(zip(("size", "size_vram"), sizes, strict=True))
+    with Scripted(model.routes()) as scripted:
+        book = live(find(environ={"TWOHALVES_SERVER": scripted.url}), None, tmp_path)
+        run = measure(book, experiment="streaming")
+
+    assert share == run.session["model"]["gpu_share"]
