@@ -38,7 +38,7 @@ def test_lengths_are_within_three_percent(run):
 
 
 def test_cold_rows_are_cold(run):
-    """The server reports at most the word before the entry number from its cache."""
+    """The server reports at most what every prompt begins with from its cache."""
     for row in run.timings:
         assert row.prompt_eval_cached_count is not None
         assert row.prompt_eval_cached_count <= 4

@@ -210,7 +210,7 @@ def test_any_answer_will_do_where_only_the_prompt_matters():
     [
         ("warm", 1, ()),
         ("warm", None, ()),  # before 0.2.0 a count of 0 is left out
-        ("cold", 4245, ()),  # the word before the entry number
+        ("cold", 4245, ()),  # what stands before every prompt
         ("cold", 4116, ()),
         ("cold", 4115, ("cached_prefix",)),  # 132 are missing: 3% and 4 more
         ("cold", None, ("cached_prefix",)),

@@ -11,7 +11,7 @@ import pytest
 from twohalves.measure import prose
 
 LENGTHS = [90, 150, 298, 572, 1095, 2156, 3000, 4250]
-PREFIX = "Entry {number}. "
+PREFIX = "{number}. "
 
 
 def chance(seed):

@@ -26,7 +26,7 @@ class Prompt:
 class Calibration:
     """How this model counts our prose: tokens = fixed + per_unit * units."""
 
-    fixed: float = 11.0
+    fixed: float = 9.0
     """Tokens of the entry number and whatever the server puts before a raw prompt."""
     per_unit: float = 1.0
     """Tokens per word or punctuation mark."""
@@ -62,7 +62,7 @@ def entry(previous: str = "") -> str:
 
     Nothing is seeded, so neither an earlier request nor an earlier run can have left a prompt
     that begins so in a cache. The first digit differs from that of the previous entry number,
-    so that a slot which still holds the previous prompt shares no more than the word before it.
+    so that a slot which still holds the previous prompt shares nothing of the text with it.
 
     Args:
         previous: the entry number of the request before; empty for the first.
@@ -86,4 +86,4 @@ def fresh(tokens: int, calibration: Calibration, previous: str = "") -> Prompt:
     """
     nonce = entry(previous)
     text = prose(calibration.units(tokens))
-    return Prompt(text=f"Entry {nonce}. {text}", nonce=nonce, units=count(text))
+    return Prompt(text=f"{nonce}. {text}", nonce=nonce, units=count(text))

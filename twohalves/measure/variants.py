@@ -73,7 +73,7 @@ class Script:
         tokens = request.prompt_tokens - (STAMP_TOKENS if request.stamp else 0)
         made = fresh(tokens, calibration, self._nonce)
         self._nonce = made.nonce
-        head = f"Entry {made.nonce}."
+        head = f"{made.nonce}."
         body = made.text.removeprefix(f"{head} ")
         if request.stamp:
             made = dataclasses.replace(made, text=_stamped(head, body, request.stamp), units=0)
@@ -85,7 +85,7 @@ class Script:
             self._traffic = Traffic()
         if not self._told:  # the first of its layout
             self._nonce = entry(self._nonce)
-            self._traffic.begin(f"Entry {self._nonce}.")
+            self._traffic.begin(f"{self._nonce}.")
             self._told[""] = _Told(
                 prompt=Prompt(text="", nonce=self._nonce, units=0), head="", body=""
             )

@@ -40,7 +40,7 @@ INFORMATIVE = {
 }
 """Flags that only say what was noticed: such a row counts."""
 
-_SHARED_HEAD = 4  # the word before the entry number, and what a server puts before a raw prompt
+_SHARED_HEAD = 4  # what a server puts before a raw prompt, and a digit or two that agree by chance
 _RELOAD_FLOOR_NS = 150_000_000
 _RELOAD_FACTOR = 3
 _WAIT_FLOOR_NS = 500_000_000

@@ -78,14 +78,14 @@ def own_table(run: Run) -> Markdown:
 
 
 def _not_read(run: Run) -> str:
-    """What came from cache, if anything: the word in front of every entry number may."""
+    """What came from cache, if anything: what the server puts in front of every prompt may."""
     line = lines(run)[0]
     cached = line.prompt_tokens.median - line.processed_tokens.median
     if cached <= 0:
         return ""
     return (
-        f" The server had the first {fixed(cached)} tokens of each prompt, the word before the "
-        "entry number, in its cache: they are not counted as read."
+        f" The server had the first {counted(cached, 'token')} of each prompt, which are the same "
+        "in all, in its cache: they are not counted as read."
     )
 
 
