@@ -7,7 +7,7 @@ import pytest
 from tests.rows import invalid
 from tests.servers import modelled, scripted
 from tests.servers.process import Loading
-from twohalves.errors import BuiltinFailed
+from twohalves.errors import BuiltinFailed, Interrupted
 from twohalves.measure import Profile, lines, live, measure, plan, profiles
 from twohalves.measure.notes import notes
 from twohalves.runs import derive
@@ -156,6 +156,24 @@ def test_a_private_server_that_fails_each_time_is_left_out(model, tmp_path, priv
     assert "broke off" in why
     assert ["no_answer"] * 3 == [row.flags for row in run.timings if row.setup == "two_slots"]
     assert "complete" == run.session["status"]
+    assert 4 == len([row for row in run.measured("cache_broken") if row.setup == "host_cache"])
+
+
+def test_what_was_left_out_stays_left_out_when_the_run_is_gone_on_with(model, tmp_path, private):
+    """Else a server that never works would end each start of the same command."""
+    private.fails = "two_slots"
+
+    def stop(progress):
+        if "host_cache" in private.opened:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted):
+        _measure(model, tmp_path, agreed=True, report=stop)
+    private.opened.clear()
+    run = _measure(model, tmp_path, agreed=True)
+
+    assert ["host_cache"] == private.opened
+    assert ["cache_broken:two_slots"] == list(run.session["left_out"])
     assert 4 == len([row for row in run.measured("cache_broken") if row.setup == "host_cache"])
 
 

@@ -19,10 +19,11 @@ from typing import Any
 from twohalves.errors import CannotKeep, PrefillNotTimed, WindowTooShort
 from twohalves.measure import plan as planning
 from twohalves.measure.ask import KEEP_ALIVE, OPTIONS
-from twohalves.measure.private import setups
+from twohalves.measure.private import part, setups
 from twohalves.measure.profiles import NUM_CTX, Profile
 from twohalves.runs import SCHEMA, latest_number, machine
 from twohalves.runs import session as session_file
+from twohalves.runs.audits import RELOAD
 from twohalves.runs.session import Session
 from twohalves.server import ModelFacts, Server, meaning
 
@@ -88,11 +89,13 @@ def _planned(server: Server, model: ModelFacts, profile: Profile, *, agreed: boo
     same = {"num_ctx": window, "raw": True, "truncate": False, "keep_alive": KEEP_ALIVE}
     asked, not_asked = setups(server, agreed=agreed)
     requests = planning.plan(profile, window, seed, asked)
+    if server.kind == "other":  # nobody knows how it is told to unload a model
+        requests = tuple(request for request in requests if request.pair != RELOAD)
     planned = {name for request in requests for name in request.experiments.split(";")}
     short = f"no prompt of it fits the window of {window:,} tokens"
     without = {name: short for name in profile.experiments if name not in planned}
     if "cache_broken" in planned:
-        without |= {f"cache_broken:{name}": why for name, why in not_asked.items()}
+        without |= {part(name): why for name, why in not_asked.items()}
     return {
         "profile": profile.name,
         "experiments": list(profile.experiments),

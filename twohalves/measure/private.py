@@ -37,6 +37,11 @@ SETUPS: dict[str, Setup] = {
 }
 
 
+def part(setup: str) -> str:
+    """What of a run is asked of a private server, as session.json names it in `left_out`."""
+    return f"cache_broken:{setup}"
+
+
 def setups(server: Server, *, agreed: bool) -> tuple[tuple[str, ...], dict[str, str]]:
     """Which of them can be asked, and why the others cannot.
 

@@ -57,17 +57,18 @@ def plausible(counted: int, wanted: int) -> bool:
     return wanted / 1.5 <= counted <= wanted * 1.5
 
 
-def entry(previous: str = "") -> str:
+def entry(*previous: str) -> str:
     """Eight random digits from the system's random source.
 
     Nothing is seeded, so neither an earlier request nor an earlier run can have left a prompt
-    that begins so in a cache. The first digit differs from that of the previous entry number,
-    so that a slot which still holds the previous prompt shares nothing of the text with it.
+    that begins so in a cache. The first digit differs from those of the entry numbers before,
+    so that a slot which still holds one of their prompts shares nothing of the text with it.
 
     Args:
-        previous: the entry number of the request before; empty for the first.
+        previous: entry numbers of which a slot may still hold the prompt, at most eight.
     """
-    first = secrets.choice([digit for digit in "123456789" if digit != previous[:1]])
+    taken = {number[:1] for number in previous}
+    first = secrets.choice([digit for digit in "123456789" if digit not in taken])
     return f"{first}{secrets.randbelow(10_000_000):07}"
 
 
@@ -76,14 +77,14 @@ def prose(units: int) -> str:
     return write(units, random.SystemRandom())
 
 
-def fresh(tokens: int, calibration: Calibration, previous: str = "") -> Prompt:
+def fresh(tokens: int, calibration: Calibration, *previous: str) -> Prompt:
     """A prompt of about `tokens` tokens that begins like no other.
 
     Args:
         tokens: length wanted, the entry number included.
         calibration: how the model counts our prose.
-        previous: the entry number of the request before; empty for the first.
+        previous: entry numbers of which a slot may still hold the prompt, at most eight.
     """
-    nonce = entry(previous)
+    nonce = entry(*previous)
     text = prose(calibration.units(tokens))
     return Prompt(text=f"{nonce}. {text}", nonce=nonce, units=count(text))

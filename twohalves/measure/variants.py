@@ -19,6 +19,8 @@ STAMP_TOKENS = 16
 """About what a time of day counts; it varies by a few with the tokenizer."""
 CHANGED_TOKEN = 12
 """Place of the one changed token, from 1: the chapter's example."""
+_HELD = 4
+"""Prompts that a server may hold at once: Ollama has had up to so many slots unasked."""
 
 _WORD = re.compile(r"[A-Za-z]+")
 
@@ -40,7 +42,7 @@ class Script:
     """Writes the prompts of one group after another."""
 
     def __init__(self) -> None:
-        self._nonce = ""
+        self._recent: tuple[str, ...] = ()
         self._told: dict[str, _Told] = {}
         self._traffic: Traffic | None = None
 
@@ -71,8 +73,8 @@ class Script:
 
     def _new(self, request: Planned, calibration: Calibration) -> Prompt:
         tokens = request.prompt_tokens - (STAMP_TOKENS if request.stamp else 0)
-        made = fresh(tokens, calibration, self._nonce)
-        self._nonce = made.nonce
+        made = fresh(tokens, calibration, *self._recent)
+        self._remember(made.nonce)
         head = f"{made.nonce}."
         body = made.text.removeprefix(f"{head} ")
         if request.stamp:
@@ -84,12 +86,15 @@ class Script:
         if self._traffic is None:
             self._traffic = Traffic()
         if not self._told:  # the first of its layout
-            self._nonce = entry(self._nonce)
-            self._traffic.begin(f"{self._nonce}.")
-            self._told[""] = _Told(
-                prompt=Prompt(text="", nonce=self._nonce, units=0), head="", body=""
-            )
-        return Prompt(text=self._traffic.next(layout, _now()), nonce=self._nonce, units=0)
+            nonce = entry(*self._recent)
+            self._remember(nonce)
+            self._traffic.begin(f"{nonce}.")
+            self._told[""] = _Told(prompt=Prompt(text="", nonce=nonce, units=0), head="", body="")
+        nonce = self._recent[-1]
+        return Prompt(text=self._traffic.next(layout, _now()), nonce=nonce, units=0)
+
+    def _remember(self, nonce: str) -> None:
+        self._recent = (*self._recent, nonce)[-_HELD:]
 
 
 def exchange_word(text: str, place: int) -> str:

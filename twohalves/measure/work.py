@@ -29,7 +29,7 @@ from twohalves.measure.journal import Journal
 from twohalves.measure.lines import Lines
 from twohalves.measure.patience import RETURN_S
 from twohalves.measure.plan import Group, Planned
-from twohalves.measure.private import OWN
+from twohalves.measure.private import OWN, part
 from twohalves.measure.profiles import Profile
 from twohalves.measure.progress import Progress, Report, seconds_for, silent
 from twohalves.measure.tight import tight_enough
@@ -89,7 +89,7 @@ class _Work:
         self._lines = Lines(server, self._journal)
         self._is_cold = False
         self._was_loaded = False
-        self._windows: list[int] = []
+        self._windows: set[int] = set()
         self._given_up = 0
         self._failures = 0
         self._lost_s = 0.0
@@ -100,16 +100,23 @@ class _Work:
     def carry_out(self) -> None:
         if self._asker.goes_on:
             self._journal.notice("resumed")
-        waiting = [group for group in self._groups if group[0].seq not in self.answered]
+        waiting = self._lacking()
         while waiting and (waiting := self._still_wanted(waiting)):
             self._tell(waiting)
-            setup = waiting[0][0].setup
-            if self._can_ask(setup, waiting):
+            if self._can_ask(setup := waiting[0][0].setup, waiting):
                 del waiting[0]
             else:
                 waiting = [group for group in waiting if group[0].setup != setup]
         self._journal.finish(self.requests, self._asker.rows, self._asker.calibration)
         self.report(Progress(done=len(self.answered), total=len(self.answered), seconds_left=0))
+
+    def _lacking(self) -> list[Group]:
+        """What is neither answered nor left out so far, each server's part with its warm-ups."""
+        left_out = self._journal.session.get("left_out", {})
+        waiting = [group for group in self._groups if group[0].seq not in self.answered]
+        asked = {group[0].setup for group in waiting if group[0].role != "warmup"}
+        asked = {setup for setup in asked if part(setup) not in left_out}
+        return [group for group in waiting if group[0].setup in asked]
 
     def _still_wanted(self, waiting: list[Group]) -> list[Group]:
         """What there is time for, and what would still make an interval narrower."""
@@ -135,7 +142,7 @@ class _Work:
         except TwoHalvesError as error:
             if setup == OWN or isinstance(error, CannotKeep):
                 raise
-            self._journal.record("left_out", **{f"cache_broken:{setup}": error.what})
+            self._journal.record("left_out", **{part(setup): error.what})
             self._failures = self._given_up = 0
             return False
         return True
@@ -182,8 +189,8 @@ class _Work:
         return row, reason
 
     def _refuse_to_share(self) -> None:
-        windows = tuple(sorted(set(self._windows)))
-        raise ServerShared(self._lines.now.server.url, self._journal.model, windows)
+        url, model = self._lines.now.server.url, self._journal.model
+        raise ServerShared(url, model, tuple(sorted(self._windows)))
 
     def _give_up(self, group: Group, tried: list[Timing], reason: str) -> None:
         self._given_up += 1
@@ -264,7 +271,7 @@ class _Work:
         if not loaded:
             self._journal.notice("unloaded")
         elif window not in {None, self._journal.window}:
-            self._windows.append(window or 0)
+            self._windows.add(window or 0)
             self._journal.notice("other_window", window=window)
         else:
             return
