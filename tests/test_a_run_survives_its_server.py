@@ -268,6 +268,16 @@ def test_another_program_with_another_window_costs_a_warm_up(tmp_path, shared):
     assert "Another program loaded the model with another window twice" in said
 
 
+def test_a_server_short_of_memory_is_not_taken_for_another_program(tmp_path, shared):
+    """It holds the model with a smaller window than asked for; nobody warms it up in vain."""
+    shared.holds = 4096
+    run = _measure(shared.url, tmp_path)
+
+    assert "noticed" not in run.session
+    assert 2 == len([row for row in run.timings if row.role == "warmup"])
+    assert "a window of 4,096 tokens where 8,192 were asked for" in " ".join(notes(run))
+
+
 def test_another_program_that_never_stops_ends_the_run_clearly(tmp_path, shared):
     """Between our look and our request it changes the window, again and again."""
     asked = shared.generate

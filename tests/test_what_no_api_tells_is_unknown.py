@@ -71,7 +71,7 @@ def test_an_older_run_that_did_not_record_it_says_unknown(tmp_path):
 
 @pytest.mark.parametrize(("sizes", "share"), [((10, 10), 1.0), ((10, 4), 0.4), (None, None)])
 def test_how_much_lies_in_graphics_memory_is_as_told(tmp_path, sizes, share):
-    """By /api/ps after the first control, 4 of 10 bytes; a server that lists nothing tells none."""
+    """By /api/ps after the first answer, 4 of 10 bytes; a server that lists nothing tells none."""
     model = Loading() if sizes else Modelled()
     if sizes:
         model.sizes = dict(zip(("size", "size_vram"), sizes, strict=True))

@@ -55,7 +55,8 @@ class Loading(modelled.Modelled):
 
     def load_ns(self, body):
         """Loads what is not in memory."""
-        wanted = (modelled.asked_for(body, "num_ctx", 4096), self.digest)
+        window = modelled.asked_for(body, "num_ctx", 4096)
+        wanted = (min(window, self.holds or window), self.digest)
         is_loaded, self.loaded = self.loaded == wanted, wanted
         if is_loaded:
             return super().load_ns(body)

@@ -11,6 +11,7 @@ from twohalves.errors import AnotherAnswers
 from twohalves.measure import clocks
 from twohalves.measure.ask import Answered, ask, digest
 from twohalves.measure.connection import Connection, Loaded
+from twohalves.measure.journal import window_held
 from twohalves.measure.plan import Group, Planned
 from twohalves.measure.progress import seconds_for
 from twohalves.measure.prompts import Calibration, Prompt, calibrate, plausible
@@ -157,7 +158,7 @@ class Asker:
         return Expected(
             prompt_tokens=request.prompt_tokens,
             num_predict=request.num_predict,
-            num_ctx=int(self._session["options"]["num_ctx"]),
+            num_ctx=window_held(self._session),
             cut=counters.get("cut"),
             counts_cached=counters.get("counts_cached", True),
             usual_load_ns=_median(loads),

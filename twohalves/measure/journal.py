@@ -10,6 +10,7 @@ from twohalves.measure.plan import Planned
 from twohalves.measure.prompts import Calibration
 from twohalves.runs import Timing, machine
 from twohalves.runs import session as session_file
+from twohalves.runs.session import Session
 
 
 class Journal:
@@ -33,8 +34,8 @@ class Journal:
 
     @property
     def window(self) -> int:
-        """Context window of all requests, tokens."""
-        return int(self.session["options"]["num_ctx"])
+        """Context window with which the server holds the model, tokens."""
+        return window_held(self.session)
 
     def notice(self, kind: str, **facts: object) -> None:
         """Something happened while measuring."""
@@ -72,3 +73,12 @@ class Journal:
                 left_out.setdefault(name, "no time was left for it")
         self.session["load_average"]["after"] = machine.load_average()
         session_file.write(self.folder, self.session)
+
+
+def window_held(session: Session) -> int:
+    """Context window with which the server holds a run's model, tokens.
+
+    It may be smaller than the one asked for, where memory was short.
+    """
+    asked = int(session["options"]["num_ctx"])
+    return min(asked, session["model"].get("window") or asked)

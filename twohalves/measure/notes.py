@@ -32,6 +32,7 @@ def notes(run: Run) -> tuple[str, ...]:
     if skipped := run.session["skipped_lengths"]:
         window = run.session["options"]["num_ctx"]
         said.append(f"Left out, because the window is {window:,} tokens: {_listed(skipped)}.")
+    said += _window(run.session)
     said += _left_out(run.session.get("left_out", {}))
     if late := run.session.get("no_time_for"):
         said.append(
@@ -51,6 +52,17 @@ def notes(run: Run) -> tuple[str, ...]:
             f"the profile {run.session['profile']} allows on this machine."
         )
     return tuple(said)
+
+
+def _window(session: Session) -> list[str]:
+    """Whether the server gave the model a smaller window than it was asked for."""
+    asked, given = session["options"]["num_ctx"], session["model"].get("window")
+    if not given or given >= asked:
+        return []
+    held = f"The server holds the model with a window of {given:,} tokens"
+    return [
+        f"{held} where {asked:,} were asked for: memory was short, and no longer prompt counts."
+    ]
 
 
 def _left_out(reasons: dict[str, str]) -> list[str]:

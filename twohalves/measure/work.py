@@ -223,11 +223,11 @@ class _Work:
         return answered.row, answered.failure.what
 
     def _note_place(self, row: Timing) -> None:
-        """How much of the model lies in graphics memory, as of the first control that counts."""
-        known = "gpu_share" in self._journal.session["model"]
-        if row.role == "control" and row.valid and not known:
-            share = next((each.gpu_share for each in self._asker.loaded or ()), None)
-            self._journal.record("model", gpu_share=share)
+        """What the model was given, of graphics memory and of window, as of the first answer."""
+        if row.done_reason and "gpu_share" not in self._journal.session["model"]:
+            place = next(iter(self._asker.loaded or ()), None)
+            given = {"gpu_share": place and place.gpu_share, "window": place and place.window}
+            self._journal.record("model", **given)
 
     def _await_server(self, failure: TwoHalvesError, waiting: Sequence[Group]) -> None:
         """Wait until the server is back, and see that it is the same one.
