@@ -167,10 +167,15 @@ def _cells(rows: list[Timing], free: int) -> list[str]:
 
     medians = (
         (seconds, middle([derive.prefill_s(row) for row in rows])),
-        (significant, middle([derive.prefill_rate(row) for row in rows])),
+        (significant, middle([_reading(row) for row in rows])),
         (significant, middle([derive.decode_rate(row, free) for row in rows])),
         (seconds, middle([derive.ttft_s(row) for row in rows])),
         (seconds, middle([derive.total_s(row) for row in rows])),
     )
     texts = [NOTHING if value is None else shown(value) for shown, value in medians]
     return [fixed(len(rows)), *texts]
+
+
+def _reading(row: Timing) -> float | None:
+    """Tokens per second of prefill; of a prompt that was held it would mean nothing."""
+    return derive.prefill_rate(row) if row.variant == "cold" else None
