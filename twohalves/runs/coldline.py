@@ -12,6 +12,9 @@ from twohalves.runs import derive
 from twohalves.runs.load import Run
 from twohalves.runs.schema import Timing
 
+_APART = 0.8
+"""Two lengths tell a slope if the shorter is at most this part of the longer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColdLine:
@@ -23,10 +26,15 @@ class ColdLine:
     """Seconds of prefill at each, never falling; at 0 what a request costs before any token."""
 
     def at(self, tokens: float) -> float:
-        """Seconds of a cold prefill; beyond the longest length its last piece goes on."""
+        """Seconds of a cold prefill; beyond the longest length its last slope goes on."""
         if tokens <= self.tokens[-1]:
             return float(np.interp(tokens, self.tokens, self.seconds))
-        (n, longest), (t, last) = self.tokens[-2:], self.seconds[-2:]
+        longest, last = self.tokens[-1], self.seconds[-1]
+        n, t = next(
+            (n, t)
+            for n, t in zip(reversed(self.tokens), reversed(self.seconds), strict=True)
+            if n <= _APART * longest
+        )
         return last + (tokens - longest) * (last - t) / (longest - n)
 
     def cached(self, tokens: float, seconds: float) -> float:

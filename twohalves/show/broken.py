@@ -100,8 +100,8 @@ def turns(run: Run) -> Markdown:
             continue
         came = "found most of the prefix again" if line.reused else "read nearly everything again"
         said.append(f"With {_named(run, setup)}, whoever came back {came}.")
-        if setup == "two_slots" and not line.reused:
-            said.append(_SECOND_SLOT_UNUSED)
+        if not line.reused and setup in _UNUSED:
+            said.append(_UNUSED[setup])
     if run.session["model"].get("sliding_window") is not None:
         said.append(
             "Your model has a sliding window, so a prompt that left its slot may be lost to it "
@@ -110,11 +110,15 @@ def turns(run: Run) -> Markdown:
     return say(" ".join(said) or "Your server does not tell what it read again.")
 
 
-_SECOND_SLOT_UNUSED = (
-    "That a second slot was there did not help: the server picks a slot, and some versions "
-    "(Ollama 0.24 among them) take the first one again whenever several are free and none fits "
-    "better. Their second slot fills only when two requests are in flight at the same time."
-)
+_UNUSED = {
+    "two_slots": "That a second slot was there did not help: the server picks a slot, and some "
+    "versions (Ollama 0.24 among them) take the first one again whenever several are free and "
+    "none fits better. Their second slot fills only when two requests are in flight at the same "
+    "time.",
+    "host_cache": "The main memory did not help: versions of Ollama before 0.30 keep no prompt "
+    "there, whatever they are told.",
+}
+"""Why a layout that could have kept both conversations did not."""
 
 
 def left_out(run: Run) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ EXPERIMENT = "prompt_cache"
 _WHAT = "The same prompt sent twice"
 _LONGEST_SLIDER = 32_000
 """Prompt tokens at the end of the chapter's slider."""
+_GREW = 1.5  # a warm prefill that grows by less over the lengths counts as flat
 
 
 def lines(run: Run) -> tuple[Reuse, ...]:
@@ -110,15 +111,29 @@ def headline(run: Run) -> Markdown:
     )
     if not reused:
         return say(f"In your run no warm prompt came from cache. {chapters}")
-    warm = [line.later_s.median for line in reused]
     long = reused[-1]
     return say(
-        f"Your warm prefills took {_between(min(warm), max(warm))}, whether the "
-        f"prompt had {fixed(reused[0].prompt_tokens.median)} tokens or "
-        f"{fixed(long.prompt_tokens.median)}. **At {fixed(long.prompt_tokens.median)} tokens the "
+        f"{_warm(reused)} **At {fixed(long.prompt_tokens.median)} tokens the "
         f"cache made the prefill {times(long.speedup.median)} as fast and the whole request "
         f"{times(long.total_speedup.median)}.**",
         chapters,
+    )
+
+
+def _warm(reused: Sequence[Reuse]) -> str:
+    """How long the warm prefills took, and whether that depends on the prompt's length."""
+    short, long = reused[0], reused[-1]
+    lengths = fixed(short.prompt_tokens.median), fixed(long.prompt_tokens.median)
+    if long.later_s.median < _GREW * short.later_s.median:
+        warm = [line.later_s.median for line in reused]
+        return (
+            f"Your warm prefills took {_between(min(warm), max(warm))}, whether the prompt had "
+            f"{lengths[0]} tokens or {lengths[1]}."
+        )
+    return (
+        f"Your warm prefills took {seconds(short.later_s.median)} at {lengths[0]} tokens and "
+        f"{seconds(long.later_s.median)} at {lengths[1]}: the one token that is always read looks "
+        "back at the whole kept prompt, as a step of decode does."
     )
 
 
@@ -166,9 +181,11 @@ def _own_ceiling(run: Run) -> str:
     reused = [each for each in lines(run) if each.reused is not False]
     if line is None or not reused:
         return "Your run holds no reused prompt to carry further."
-    long = reused[-1]
+    short, long = reused[0], reused[-1]
     tokens = 2 * long.prompt_tokens.median
-    gain = line.at(tokens) / long.later_s.median
+    between = long.prompt_tokens.median - short.prompt_tokens.median
+    slope = (long.later_s.median - short.later_s.median) / between if between else 0.0
+    gain = line.at(tokens) / (long.later_s.median + max(0.0, slope) * (tokens - tokens / 2))
     return (
         f"Yours at twice your longest length, {fixed(tokens)} tokens, if both prefills go on as "
         f"they did: {times(gain)} instead of {times(long.speedup.median)}."

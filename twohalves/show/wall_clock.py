@@ -167,8 +167,8 @@ def headline(run: Run) -> Markdown:
 def _verdict(long: Wait, prefill: float) -> str:
     if long.share.median > 0.5 and prefill > 0.5:
         return (
-            "So whoever calls this model slow has it the wrong way round. It writes as it always "
-            "does; it has not begun to write. The prompt is long, and the wait is its reading."
+            "So whoever calls this model slow at writing has it the wrong way round: for most of "
+            "the wait it has not begun to write. The prompt is long, and the wait is its reading."
         )
     if long.share.median > 0.5:
         return (
