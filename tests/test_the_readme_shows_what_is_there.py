@@ -4,6 +4,7 @@ import pathlib
 import re
 
 from twohalves.commands import VERBS
+from twohalves.measure import EXPERIMENTS
 from twohalves.runs import named
 from twohalves.runs.choose import newest_sample
 from twohalves.show import rates
@@ -20,11 +21,20 @@ def test_its_table_is_the_sample_runs():
     assert between.strip() == table
 
 
+def _described(section):
+    """What the first column of a section's table names."""
+    text = README.split(f"## {section}\n")[1].split("\n## ")[0]
+    return re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
+
+
 def test_its_verbs_are_the_programs():
     """Every verb is described and none that does not exist."""
-    described = re.findall(r"^\| `(\w+)` \|", README, flags=re.MULTILINE)
+    assert sorted(_described("The verbs")) == sorted(VERBS)
 
-    assert sorted(described) == sorted(VERBS)
+
+def test_its_experiments_are_those_that_are_measured():
+    """Every experiment is described, in the order in which it is measured."""
+    assert _described("What is measured") == list(EXPERIMENTS)
 
 
 def test_its_files_exist():
