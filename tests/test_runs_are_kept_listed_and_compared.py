@@ -334,7 +334,7 @@ def test_the_chapter_stands_beside_a_run_with_the_sign_test(give, tmp_path):
     assert "longer to write than to read: 5 of 5 blocks, p = 0.031." in said
     assert "than after the shortest: 5 of 5 blocks, p = 0.031." in said
     assert "larger part of its time: 5 of 5 blocks, p = 0.031." in said
-    assert "less time than at first: 10 of 10 pairs, p = less than 0.001." in said
+    assert "less time than at first: 10 of 10 pairs, p < 0.001." in said
     assert "more for the longest than for the shortest: 5 of 5 blocks" in said
 
 

@@ -146,13 +146,14 @@ def test_a_sliding_window_explains_what_is_not_reused(tmp_path):
 
 
 def test_what_was_changed_beside_its_cold_twin(tmp_path):
-    """The same again reads 1 token; a time on top 985 of 1,000, at the bottom 16."""
+    """The same again reads 1 token, a time on top 985, at the bottom 16; the cheapest leads."""
     run = held(
         tmp_path,
         *two(1, "ts_top", 2.0, 1.97, 985),
         *two(3, "warm", 2.0, 0.02, 1),
         *two(5, "ts_bottom", 2.0, 0.05, 16),
         *two(7, "mid_changed", 2.0, 1.98, 989),
+        *two(9, "appended", 2.0, 0.2, 60),
     )
     shown = broken.changed(run)
     said = broken.what_broke_it(run).data
@@ -160,7 +161,7 @@ def test_what_was_changed_beside_its_cold_twin(tmp_path):
     assert _cells(shown, 0) == [
         "nothing, the same again", "1", "1,000", "1", "20.0 ms", "2.00 s", "100×"
     ]  # fmt: skip
-    assert [_cells(shown, n)[3] for n in range(4)] == ["1", "16", "985", "989"]
+    assert [_cells(shown, n)[3] for n in range(5)] == ["1", "16", "60", "985", "989"]
     assert "Mostly read again: the time on top; one word at token 12." in said
     assert "made the server read 989 of 1,000 tokens again" in said
     assert "1.97 s of prefill above the text and 50.0 ms below it" in said

@@ -212,9 +212,9 @@ def _held(claim: Claim) -> str:
         return f"not tested, for lack of valid rows of {claim.experiment}."
     return (
         f"{fixed(claim.signs.holds)} of {counted(claim.signs.of, claim.unit)}, "
-        f"p = {_probability(claim.signs.p)}."
+        f"p {_probability(claim.signs.p)}."
     )
 
 
 def _probability(p: float) -> str:
-    return "less than 0.001" if p < 0.001 else fixed(p, 3)
+    return "< 0.001" if p < 0.001 else f"= {fixed(p, 3)}"

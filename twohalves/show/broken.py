@@ -21,7 +21,7 @@ _CHANGES = {
     "ts_top": "the time on top",
     "mid_changed": "one word at token 12",
 }
-"""What the second request changed, gentlest first."""
+"""What the second request changed."""
 _SETUPS = {
     "": "your server as it is",
     "one_slot": "one slot",
@@ -33,14 +33,15 @@ _HEAD = ["pairs", "prompt tokens", "read", "prefill", "cold twin", "speedup"]
 
 
 def changed(run: Run) -> Markdown:
-    """One row for each change: prompt tokens, tokens read, seconds, beside the cold twin."""
+    """One row for each change, cheapest first: tokens sent, tokens read, seconds, cold twin."""
     found = _changes(run)
     if not found:
         return not_held(run, "The cache broken on purpose")
     cells = [[_CHANGES[name], *_cells(line)] for name, line in found.items()]
     caption = (
-        f"Run {run.id}, second request of each pair, sent right after the first. The cold twin is "
-        f"that first one's prefill. {known_from([line.how for line in found.values()])}"
+        f"Run {run.id}, second request of each pair, sent right after the first; the cheapest on "
+        "top. The cold twin is that first one's prefill. "
+        f"{known_from([line.how for line in found.values()])}"
     )
     return table(["what the second request changed", *_HEAD], cells, caption)
 
@@ -133,7 +134,8 @@ def left_out(run: Run) -> tuple[str, ...]:
 
 def _changes(run: Run) -> dict[str, Reuse]:
     found = {line.variant: line for line in reuses(run, EXPERIMENT)}
-    return {name: found[name] for name in _CHANGES if name in found}
+    names = (name for name in _CHANGES if name in found)
+    return {name: found[name] for name in sorted(names, key=lambda n: found[n].later_s.median)}
 
 
 def _users(run: Run) -> dict[str, Reuse]:
