@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from twohalves.runs import derive
+from twohalves.runs.conditions import by_length
 from twohalves.runs.load import Run
 from twohalves.runs.schema import Timing
 from twohalves.stats import summarize
@@ -81,13 +82,14 @@ def _carries(row: Timing, wanted: set[str]) -> bool:
 
 
 def _grows(cold: list[Timing]) -> bool | None:
-    by_length: dict[int, list[float]] = {}
-    for row in cold:
-        by_length.setdefault(int(row.condition), []).append(derive.prefill_s(row) or 0)
-    if not by_length or max(by_length) < _WIDE * min(by_length):
+    lengths = by_length(cold)
+    if not lengths or lengths[-1][0] < _WIDE * lengths[0][0]:
         return None
-    longest, shortest = by_length[max(by_length)], by_length[min(by_length)]
-    return summarize(longest).median >= _GROWS * summarize(shortest).median
+    shortest, longest = (
+        summarize([derive.prefill_s(row) or 0 for row in rows]).median
+        for _, rows in (lengths[0], lengths[-1])
+    )
+    return longest >= _GROWS * shortest
 
 
 def _is_fast(row: Timing, cold: list[Timing]) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from twohalves.runs import derive, reuse
-from twohalves.runs.comparing import ttft_share
 from twohalves.runs.conditions import tokens_outside_the_clock
 from twohalves.runs.load import Run
 from twohalves.runs.schema import Timing
@@ -58,7 +57,7 @@ def _of_phases(run: Run) -> tuple[Claim, ...]:
             run.measured("ttft"),
             "ttft",
             "the longest prompt waits for its first token a larger part of its time",
-            lambda block: _rises(block, ttft_share),
+            lambda block: _rises(block, derive.ttft_share),
         ),
     )
 

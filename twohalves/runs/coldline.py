@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from twohalves.runs import derive
+from twohalves.runs.conditions import by_length
 from twohalves.runs.load import Run
 from twohalves.runs.schema import Timing
 
@@ -56,11 +57,12 @@ class ColdLine:
 
 def cold_line(run: Run) -> ColdLine | None:
     """The line through a run's cold rows on its own server; None if it has none."""
-    by_condition: dict[str, list[Timing]] = {}
-    for row in run.timings:
-        if row.valid and row.role == "measure" and row.variant == "cold" and not row.setup:
-            by_condition.setdefault(row.condition, []).append(row)
-    points = sorted(point for rows in by_condition.values() if (point := _point(rows)))
+    cold = [
+        row
+        for row in run.timings
+        if row.valid and row.role == "measure" and row.variant == "cold" and not row.setup
+    ]
+    points = sorted(point for _, rows in by_length(cold) if (point := _point(rows)))
     if not points:
         return None
     tokens = [n for n, _ in points]

@@ -150,7 +150,9 @@ def _rates(run: Run) -> tuple[Quantity, ...]:
 def _waits(run: Run) -> tuple[Quantity, ...]:
     rows = run.measured("ttft")
     return (
-        _quantity("part of the request before the first token", rows, ttft_share, ratio=True),
+        _quantity(
+            "part of the request before the first token", rows, derive.ttft_share, ratio=True
+        ),
         _quantity("seconds to the first token", rows, derive.ttft_s),
         _quantity("seconds of the whole request", rows, derive.total_s),
     )
@@ -189,11 +191,6 @@ def _caches(run: Run) -> tuple[Quantity, ...]:
         _quantity("seconds of cold prefill", cold, derive.prefill_s),
         _quantity("seconds of warm prefill", warm, derive.prefill_s),
     )
-
-
-def ttft_share(row: Timing) -> float | None:
-    """The part of a request that is over before its first token, a fraction."""
-    return _over(derive.ttft_s(row), derive.total_s(row))
 
 
 def _over(above: float | None, below: float | None) -> float | None:

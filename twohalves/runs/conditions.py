@@ -47,24 +47,25 @@ class Condition:
         return self.prefill_rate.median / self.decode_rate.median
 
 
-def conditions(run: Run, experiment: str, variant: str = "cold") -> tuple[Condition, ...]:
-    """One line a prompt length, shortest first.
-
-    Args:
-        run: the run.
-        experiment: which of its rows.
-        variant: what their prompts share with earlier ones; cold shares nothing.
+def conditions(run: Run, experiment: str) -> tuple[Condition, ...]:
+    """One line a prompt length, of the experiment's cold rows, shortest first.
 
     Raises:
         RunHasNoRows: no valid row of the experiment.
     """
-    by_length: dict[int, list[Timing]] = {}
-    for row in run.measured(experiment, variant):
-        by_length.setdefault(int(row.condition), []).append(row)
-    if not by_length:
+    lengths = by_length(run.measured(experiment, "cold"))
+    if not lengths:
         raise RunHasNoRows(run.id, experiment)
     free = tokens_outside_the_clock(run)
-    return tuple(condition_of(length, by_length[length], free) for length in sorted(by_length))
+    return tuple(condition_of(asked, rows, free) for asked, rows in lengths)
+
+
+def by_length(rows: Iterable[Timing]) -> list[tuple[int, list[Timing]]]:
+    """Rows by the prompt length asked for, tokens, shortest first."""
+    found: dict[int, list[Timing]] = {}
+    for row in rows:
+        found.setdefault(int(row.condition), []).append(row)
+    return sorted(found.items())
 
 
 def tokens_outside_the_clock(run: Run) -> int:
@@ -86,7 +87,7 @@ def condition_of(asked: int, valid: Iterable[Timing], free: int = 1) -> Conditio
     rows = list(valid)
 
     def over(quantity: Callable[[Timing], float | None]) -> Summary:
-        return summarize([_known(quantity(row), row) for row in rows])
+        return summarize([derive.known(quantity(row), row) for row in rows])
 
     return Condition(
         asked=asked,
@@ -99,13 +100,6 @@ def condition_of(asked: int, valid: Iterable[Timing], free: int = 1) -> Conditio
         decode_rate_raw=over(derive.decode_rate_raw),
         total_s=over(derive.total_s),
         output_tokens=over(lambda row: row.eval_count),
-        decode_rates=tuple(_known(derive.decode_rate(row, free), row) for row in rows),
+        decode_rates=tuple(derive.known(derive.decode_rate(row, free), row) for row in rows),
         rows=tuple(rows),
     )
-
-
-def _known(value: float | None, row: Timing) -> float:
-    if value is None:
-        msg = f"row {row.seq} counts as valid but lacks a counter"
-        raise ValueError(msg)
-    return value

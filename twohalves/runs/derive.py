@@ -5,10 +5,14 @@ Each returns None where the server did not say enough; a missing counter is neve
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from twohalves.formulas import decode_steps, rate
 from twohalves.runs.schema import Timing
 
 NS = 1_000_000_000
+"""Nanoseconds a second."""
+Number = TypeVar("Number", bound=float)
 
 
 def processed_tokens(row: Timing) -> int | None:
@@ -89,6 +93,18 @@ def rate_ratio(row: Timing, free: int = 1) -> float | None:
     """How many times longer a token takes to write than to read, within one request."""
     reading, writing = prefill_rate(row), decode_rate(row, free)
     return reading / writing if reading and writing else None
+
+
+def known(value: Number | None, row: Timing) -> Number:
+    """A quantity of a row that counts, which has all of its counters and clocks.
+
+    Raises:
+        ValueError: it is missing all the same; the row is named.
+    """
+    if value is None:
+        msg = f"row {row.seq} counts as valid but lacks a counter or a clock"
+        raise ValueError(msg)
+    return value
 
 
 def _seconds(ns: int | None) -> float | None:

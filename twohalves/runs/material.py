@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from twohalves.formulas import decode_steps
 from twohalves.runs import derive, reference
-from twohalves.runs.conditions import tokens_outside_the_clock
+from twohalves.runs.conditions import by_length, tokens_outside_the_clock
 from twohalves.runs.load import Run
 from twohalves.runs.schema import Timing
 
@@ -167,14 +167,6 @@ def cold(run: Run, *experiments: str) -> tuple[Timing, ...]:
         if rows:
             return rows
     return ()
-
-
-def by_length(rows: Iterable[Timing]) -> list[tuple[int, list[Timing]]]:
-    """Rows by the prompt length asked for, shortest first."""
-    found: dict[int, list[Timing]] = {}
-    for row in rows:
-        found.setdefault(int(row.condition), []).append(row)
-    return sorted(found.items())
 
 
 def _near(one: int, other: int) -> bool:

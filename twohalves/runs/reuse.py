@@ -183,15 +183,12 @@ def reading(run: Run, row: Timing, line: ColdLine | None) -> Reading:
         read = count or 0  # such a server leaves a 0 out
         whole = max(int(row.condition), read)
         return Reading(prompt_tokens=whole, cached_tokens=whole - read, how="left out")
-    seconds = derive.prefill_s(row)
-    if count is None or seconds is None:
-        msg = f"row {row.seq} counts as valid but lacks a counter"
-        raise ValueError(msg)
+    whole, seconds = derive.known(count, row), derive.known(derive.prefill_s(row), row)
     if cached is not None:
-        return Reading(prompt_tokens=count, cached_tokens=cached, how="told")
+        return Reading(prompt_tokens=whole, cached_tokens=cached, how="told")
     if line is None or not counters.get("prefill_is_whole", True):
-        return Reading(prompt_tokens=count, cached_tokens=None, how="unknown")
-    return Reading(prompt_tokens=count, cached_tokens=line.cached(count, seconds), how="timed")
+        return Reading(prompt_tokens=whole, cached_tokens=None, how="unknown")
+    return Reading(prompt_tokens=whole, cached_tokens=line.cached(whole, seconds), how="timed")
 
 
 def _reuse(
@@ -201,8 +198,10 @@ def _reuse(
     processed = [each.processed_tokens for each in requests if each.processed_tokens is not None]
     how = _common(requests)
 
-    def over(quantity: Callable[[Timing], float | None], side: str) -> Summary:
-        return summarize([_known(quantity, getattr(pair, side)) for pair in pairs])
+    cold, later = [pair.cold for pair in pairs], [pair.later for pair in pairs]
+
+    def over(quantity: Callable[[Timing], float | None], rows: list[Timing]) -> Summary:
+        return summarize([derive.known(quantity(row), row) for row in rows])
 
     return Reuse(
         asked=key[0],
@@ -212,10 +211,10 @@ def _reuse(
         prompt_tokens=summarize([each.prompt_tokens for each in requests]),
         processed_tokens=None if how == "unknown" else summarize(processed),
         how=how,
-        cold_s=over(derive.prefill_s, "cold"),
-        later_s=over(derive.prefill_s, "later"),
-        cold_total_s=over(derive.total_s, "cold"),
-        later_total_s=over(derive.total_s, "later"),
+        cold_s=over(derive.prefill_s, cold),
+        later_s=over(derive.prefill_s, later),
+        cold_total_s=over(derive.total_s, cold),
+        later_total_s=over(derive.total_s, later),
         speedup=summarize([pair.speedup for pair in pairs]),
         total_speedup=summarize([pair.total_speedup for pair in pairs]),
     )
@@ -229,12 +228,5 @@ def _common(requests: Sequence[Reading]) -> How:
 
 
 def _over(quantity: Callable[[Timing], float | None], pair: Twins) -> float:
-    return _known(quantity, pair.cold) / _known(quantity, pair.later)
-
-
-def _known(quantity: Callable[[Timing], float | None], row: Timing) -> float:
-    value = quantity(row)
-    if value is None:
-        msg = f"row {row.seq} counts as valid but lacks a clock"
-        raise ValueError(msg)
-    return value
+    cold, later = quantity(pair.cold), quantity(pair.later)
+    return derive.known(cold, pair.cold) / derive.known(later, pair.later)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from twohalves.runs import Run, Timing, derive, reference, reuse
 from twohalves.runs.claims import Claim, claims
-from twohalves.runs.comparing import ttft_share
 from twohalves.show.lengths import factor
 from twohalves.show.numbers import counted, fixed, significant
 from twohalves.show.plain import NOTHING, paragraph, table
@@ -141,7 +140,7 @@ def _waits(run: Run) -> list[Column]:
 
 
 def _share(row: Timing) -> float | None:
-    share = ttft_share(row)
+    share = derive.ttft_share(row)
     return None if share is None else 100 * share
 
 

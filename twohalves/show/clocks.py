@@ -7,9 +7,9 @@ import statistics
 from IPython.display import Markdown
 
 from twohalves.runs import Run
-from twohalves.runs.conditions import tokens_outside_the_clock
+from twohalves.runs.conditions import by_length, tokens_outside_the_clock
 from twohalves.runs.derive import NS
-from twohalves.runs.material import by_length, cold
+from twohalves.runs.material import cold
 from twohalves.runs.parts import CLOCKS_AGREE, chapter_outside_both, middle, parts, two_clocks
 from twohalves.show.markdown import say
 from twohalves.show.numbers import fixed, percent, seconds
