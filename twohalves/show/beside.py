@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from twohalves.runs import Run, Timing, derive, reference, reuse
-from twohalves.runs.claims import Claim, claims
+from twohalves.runs.conditions import by_length
+from twohalves.runs.sign_tests import SignTest, sign_tests
 from twohalves.show.lengths import factor
 from twohalves.show.numbers import counted, fixed, significant
 from twohalves.show.plain import NOTHING, paragraph, table
@@ -28,8 +29,6 @@ class Column:
     """The run's medians, by prompt length asked for."""
     decimals: int
     """Decimals with which the chapter prints it."""
-    shown: Callable[[float], str] = significant
-    """How the run's numbers are written."""
     unit: str = ""
     """What follows the number: × or nothing."""
 
@@ -82,7 +81,7 @@ def _cells(column: Column, theirs: int | None, own: int | None) -> list[str]:
     printed, measured = column.printed.get(theirs or 0), column.own.get(own or 0)
     return [
         NOTHING if printed is None else f"{fixed(printed, column.decimals)}{column.unit}",
-        NOTHING if measured is None else f"{column.shown(measured)}{column.unit}",
+        NOTHING if measured is None else f"{significant(measured)}{column.unit}",
     ]
 
 
@@ -91,51 +90,59 @@ def _or_nothing(value: int | None) -> str:
 
 
 def _medians(rows: Iterable[Timing], value: Callable[[Timing], float | None]) -> dict[int, float]:
-    found: dict[int, list[float]] = {}
-    for row in rows:
-        if (known := value(row)) is not None:
-            found.setdefault(int(row.condition), []).append(known)
-    return {at: summarize(values).median for at, values in found.items()}
+    return {
+        asked: summarize(values).median
+        for asked, alike in by_length(rows)
+        if (values := [known for row in alike if (known := value(row)) is not None])
+    }
 
 
 def _rates(run: Run) -> list[Column]:
-    rows = run.measured("prefill_decode")
-
-    def column(
-        head: str,
-        theirs: Callable[[reference.PrintedRates], float],
-        own: Callable[[Timing], float | None],
-        decimals: int,
-        unit: str = "",
-    ) -> Column:
-        printed = {row.prompt_tokens: theirs(row) for row in reference.prefill_decode()}
-        return Column(
-            head=head, printed=printed, own=_medians(rows, own), decimals=decimals, unit=unit
-        )
-
+    rows, printed = run.measured("prefill_decode"), reference.prefill_decode()
     return [
-        column("ratio", lambda row: row.ratio, lambda row: derive.rate_ratio(row, 0), 1, "×"),
-        column("prefill tok/s", lambda row: row.prefill_tok_s, derive.prefill_rate, 0),
-        column("decode tok/s", lambda row: row.decode_tok_s, derive.decode_rate_raw, 1),
+        Column(
+            head="ratio",
+            printed={row.prompt_tokens: row.ratio for row in printed},
+            own=_medians(rows, lambda row: derive.rate_ratio(row, 0)),
+            decimals=1,
+            unit="×",
+        ),
+        Column(
+            head="prefill tok/s",
+            printed={row.prompt_tokens: row.prefill_tok_s for row in printed},
+            own=_medians(rows, derive.prefill_rate),
+            decimals=0,
+        ),
+        Column(
+            head="decode tok/s",
+            printed={row.prompt_tokens: row.decode_tok_s for row in printed},
+            own=_medians(rows, derive.decode_rate_raw),
+            decimals=1,
+        ),
     ]
 
 
 def _waits(run: Run) -> list[Column]:
-    rows = run.measured("ttft")
-
-    def column(
-        head: str,
-        theirs: Callable[[reference.PrintedTtft], float],
-        own: Callable[[Timing], float | None],
-        decimals: int = 3,
-    ) -> Column:
-        printed = {row.context_tokens: theirs(row) for row in reference.ttft()}
-        return Column(head=head, printed=printed, own=_medians(rows, own), decimals=decimals)
-
+    rows, printed = run.measured("ttft"), reference.ttft()
     return [
-        column("share, %", lambda row: row.share_pct, _share, 1),
-        column("first token, s", lambda row: row.ttft_s, derive.ttft_s),
-        column("whole, s", lambda row: row.total_s, derive.total_s),
+        Column(
+            head="share, %",
+            printed={row.context_tokens: row.share_pct for row in printed},
+            own=_medians(rows, _share),
+            decimals=1,
+        ),
+        Column(
+            head="first token, s",
+            printed={row.context_tokens: row.ttft_s for row in printed},
+            own=_medians(rows, derive.ttft_s),
+            decimals=3,
+        ),
+        Column(
+            head="whole, s",
+            printed={row.context_tokens: row.total_s for row in printed},
+            own=_medians(rows, derive.total_s),
+            decimals=3,
+        ),
     ]
 
 
@@ -163,26 +170,36 @@ def _of_the_shortest(rates: dict[int, float]) -> dict[int, float]:
 
 
 def _caches(run: Run) -> list[Column]:
+    printed = reference.prompt_cache()
     pairs = {pair.cold.seq: pair for pair in reuse.twins(run, "prompt_cache")}
     cold, warm = [each.cold for each in pairs.values()], [each.later for each in pairs.values()]
-
-    def column(
-        head: str,
-        theirs: Callable[[reference.PrintedCache], float],
-        own: dict[int, float],
-        decimals: int,
-        unit: str = "",
-    ) -> Column:
-        printed = {row.prompt_tokens: theirs(row) for row in reference.prompt_cache()}
-        return Column(head=head, printed=printed, own=own, decimals=decimals, unit=unit)
-
-    gains = _medians(cold, lambda row: pairs[row.seq].speedup)
-    wholes = _medians(cold, lambda row: pairs[row.seq].total_speedup)
     return [
-        column("prefill gain", lambda row: row.prefill_speedup_x, gains, 0, "×"),
-        column("whole", lambda row: row.total_speedup, wholes, 1, "×"),
-        column("cold, s", lambda row: row.cold_prefill_s, _medians(cold, derive.prefill_s), 3),
-        column("warm, s", lambda row: row.warm_prefill_s, _medians(warm, derive.prefill_s), 3),
+        Column(
+            head="prefill gain",
+            printed={row.prompt_tokens: row.prefill_speedup_x for row in printed},
+            own=_medians(cold, lambda row: pairs[row.seq].speedup),
+            decimals=0,
+            unit="×",
+        ),
+        Column(
+            head="whole",
+            printed={row.prompt_tokens: row.total_speedup for row in printed},
+            own=_medians(cold, lambda row: pairs[row.seq].total_speedup),
+            decimals=1,
+            unit="×",
+        ),
+        Column(
+            head="cold, s",
+            printed={row.prompt_tokens: row.cold_prefill_s for row in printed},
+            own=_medians(cold, derive.prefill_s),
+            decimals=3,
+        ),
+        Column(
+            head="warm, s",
+            printed={row.prompt_tokens: row.warm_prefill_s for row in printed},
+            own=_medians(warm, derive.prefill_s),
+            decimals=3,
+        ),
     ]
 
 
@@ -201,17 +218,17 @@ def _signs(run: Run, width: int) -> list[str]:
         "well. Five of five happen to a coin once in 32 times; fewer cannot go below 5%."
     )
     lines = paragraph(start, width)
-    for claim in claims(run):
-        lines += [*paragraph(f"- {claim.says}: {_held(claim)}", width)]
+    for test in sign_tests(run):
+        lines += paragraph(f"- {test.says}: {_held(test)}", width)
     return lines
 
 
-def _held(claim: Claim) -> str:
-    if not claim.signs.of:
-        return f"not tested, for lack of valid rows of {claim.experiment}."
+def _held(test: SignTest) -> str:
+    if not test.signs.of:
+        return f"not tested, for lack of valid rows of {test.experiment}."
     return (
-        f"{fixed(claim.signs.holds)} of {counted(claim.signs.of, claim.unit)}, "
-        f"p {_probability(claim.signs.p)}."
+        f"{fixed(test.signs.holds)} of {counted(test.signs.of, test.unit)}, "
+        f"p {_probability(test.signs.p)}."
     )
 
 

@@ -14,8 +14,8 @@ from twohalves.stats import Signs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """One claim of the chapter on the rows of a run."""
+class SignTest:
+    """One claim of the chapter, put to the rows of a run."""
 
     says: str
     """The claim, in words."""
@@ -27,7 +27,7 @@ class Claim:
     """How often it held."""
 
 
-def claims(run: Run) -> tuple[Claim, ...]:
+def sign_tests(run: Run) -> tuple[SignTest, ...]:
     """The five claims in the order of the chapter; of no comparison where rows are missing.
 
     A block counts once for each claim, however many lengths it holds, because what happens to
@@ -36,7 +36,7 @@ def claims(run: Run) -> tuple[Claim, ...]:
     return (*_of_phases(run), *_of_caching(run))
 
 
-def _of_phases(run: Run) -> tuple[Claim, ...]:
+def _of_phases(run: Run) -> tuple[SignTest, ...]:
     """Sections 31.1 and 31.2."""
     free = tokens_outside_the_clock(run)
     return (
@@ -62,12 +62,12 @@ def _of_phases(run: Run) -> tuple[Claim, ...]:
     )
 
 
-def _of_caching(run: Run) -> tuple[Claim, ...]:
+def _of_caching(run: Run) -> tuple[SignTest, ...]:
     """Section 31.5."""
     pairs = reuse.twins(run, "prompt_cache")
     gains = {pair.cold.seq: pair.speedup for pair in pairs}
     return (
-        Claim(
+        SignTest(
             says="a prompt sent again is read in less time than at first",
             experiment="prompt_cache",
             unit="pair",
@@ -88,7 +88,7 @@ def _in_blocks(
     says: str,
     holds: Callable[[list[Timing]], bool],
     least: int = 2,
-) -> Claim:
+) -> SignTest:
     """The claim over the blocks that hold enough lengths to test it."""
     blocks: dict[int, list[Timing]] = {}
     for row in rows:
@@ -96,7 +96,7 @@ def _in_blocks(
             blocks.setdefault(row.block, []).append(row)
     tested = [held for held in blocks.values() if len({row.condition for row in held}) >= least]
     signs = Signs(holds=sum(map(holds, tested)), of=len(tested))
-    return Claim(says=says, experiment=experiment, unit="block", signs=signs)
+    return SignTest(says=says, experiment=experiment, unit="block", signs=signs)
 
 
 def _rises(
