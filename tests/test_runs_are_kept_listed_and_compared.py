@@ -15,6 +15,7 @@ from twohalves.places import RUNS
 from twohalves.runs import COLUMNS, SCHEMA, Timing, named
 from twohalves.runs.choose import newest_sample
 from twohalves.runs.schema import to_cells
+from twohalves.show.beside import beside
 
 MS = 1_000_000
 SAMPLE = named(newest_sample())
@@ -334,8 +335,16 @@ def test_the_chapter_stands_beside_a_run_with_the_sign_test(give, tmp_path):
     assert "longer to write than to read: 5 of 5 blocks, p = 0.031." in said
     assert "than after the shortest: 5 of 5 blocks, p = 0.031." in said
     assert "larger part of its time: 5 of 5 blocks, p = 0.031." in said
-    assert "less time than at first: 10 of 10 pairs, p < 0.001." in said
+    assert "less time than at first: 5 of 5 blocks, p = 0.031." in said
     assert "more for the longest than for the shortest: 5 of 5 blocks" in said
+
+
+def test_the_ratio_is_that_of_the_two_columns_beside_it():
+    """As in the chapter's table and in the notebook, and not a median of its own."""
+    cells = _line("\n".join(beside(SAMPLE, 1000)), "prefill_decode", "96")
+    ratio, reading, writing = (float(cells[at].strip("×")) for at in (3, 5, 7))
+
+    assert ratio == pytest.approx(reading / writing, rel=0.01)
 
 
 def test_a_claim_that_does_not_hold_is_not_called_one(give, tmp_path):
@@ -353,7 +362,7 @@ def test_a_pair_that_was_cut_in_two_is_no_evidence(give, tmp_path):
     _keep(tmp_path, "cut", [row for row in rows if row is not last])
     said = give("compare", "reference", "cut")[1]
 
-    assert "at first: 9 of 9 pairs" in said
+    assert "at first: 5 of 5 blocks" in said
     assert "more for the longest than for the shortest: 4 of 4 blocks" in said
 
 

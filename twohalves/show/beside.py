@@ -99,24 +99,25 @@ def _medians(rows: Iterable[Timing], value: Callable[[Timing], float | None]) ->
 
 def _rates(run: Run) -> list[Column]:
     rows, printed = run.measured("prefill_decode"), reference.prefill_decode()
+    reading, writing = _medians(rows, derive.prefill_rate), _medians(rows, derive.decode_rate_raw)
     return [
         Column(
             head="ratio",
             printed={row.prompt_tokens: row.ratio for row in printed},
-            own=_medians(rows, lambda row: derive.rate_ratio(row, 0)),
+            own={at: reading[at] / writing[at] for at in reading.keys() & writing.keys()},
             decimals=1,
             unit="×",
         ),
         Column(
             head="prefill tok/s",
             printed={row.prompt_tokens: row.prefill_tok_s for row in printed},
-            own=_medians(rows, derive.prefill_rate),
+            own=reading,
             decimals=0,
         ),
         Column(
             head="decode tok/s",
             printed={row.prompt_tokens: row.decode_tok_s for row in printed},
-            own=_medians(rows, derive.decode_rate_raw),
+            own=writing,
             decimals=1,
         ),
     ]
@@ -227,7 +228,7 @@ def _held(test: SignTest) -> str:
     if not test.signs.of:
         return f"not tested, for lack of valid rows of {test.experiment}."
     return (
-        f"{fixed(test.signs.holds)} of {counted(test.signs.of, test.unit)}, "
+        f"{fixed(test.signs.holds)} of {counted(test.signs.of, 'block')}, "
         f"p {_probability(test.signs.p)}."
     )
 
