@@ -106,6 +106,21 @@ def test_a_drift_is_said_with_what_it_blocks():
     assert "ratios within a block stand" in said
 
 
+@pytest.mark.parametrize(("last_ms", "times"), [(500, None), (749, None), (2460, "7.2 times")])
+def test_a_neighbor_who_computes_shows_in_three_controls(last_ms, times):
+    """340, 345 and 2,460 ms of decode are 7.2 to 1; less than half as much again is nothing."""
+    rows = [
+        _row(seq, decode_ms=decode, prefill_ms=prefill, role="control")
+        for seq, (prefill, decode) in enumerate([(500, 340), (500, 345), (last_ms, 340)], 1)
+    ]
+    if times:
+        rows[-1] = _row(3, decode_ms=last_ms, role="control")
+    said = " ".join(notes(_run(*rows)))
+
+    assert ("something else used this machine" in said) is bool(times)
+    assert not times or f"up to {times} as long for its decode" in said
+
+
 def test_few_controls_are_said():
     """Two to four cannot carry an interval, and the note says how many can."""
     said = " ".join(notes(_controls([500, 501, 502])))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from twohalves.measure.trust import audit_notes, drift_note
+from twohalves.measure.trust import audit_notes, drift_note, uneven_note
 from twohalves.runs import Run, Timing, machine
 from twohalves.runs.choose import SAMPLE
 from twohalves.runs.session import Session
@@ -23,8 +23,7 @@ def notes(run: Run) -> tuple[str, ...]:
         )
     said += _counting(run.session.get("counters", {}))
     said += _flagged(run.timings)
-    if moved := drift_note(run):
-        said.append(moved)
+    said += [note for note in (drift_note(run), uneven_note(run)) if note]
     said += audit_notes(run)
     said += interruptions(run.session)
     if without := missing_lengths(run):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twohalves.runs import Run
 from twohalves.runs.audits import FAR_FASTER, Audits, audits
-from twohalves.runs.drift import TOO_MUCH, Drift, worst
+from twohalves.runs.drift import TOO_MUCH, UNEVEN, Drift, unevenness, worst
 from twohalves.stats import points_needed
 
 
@@ -26,6 +26,18 @@ def drift_note(run: Run) -> str:
     return (
         f"{changed}: the machine drifted. Seconds and rates of this run are no measure for "
         "another run's; ratios within a block stand."
+    )
+
+
+def uneven_note(run: Run) -> str:
+    """That something else was computing, if the control shows it; empty otherwise."""
+    found = unevenness(run)
+    if found is None or found[1] < UNEVEN:
+        return ""
+    return (
+        f"The control, always of one shape, took up to {found[1]:.1f} times as long for its "
+        f"{found[0]} as at its best: something else used this machine, or it grew hot. Single "
+        "rows may be far off; measure again when it is quiet."
     )
 
 

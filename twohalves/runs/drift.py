@@ -15,6 +15,8 @@ TOO_MUCH = 0.05
 """From so much change of the control on, a run's seconds are no measure for another run's."""
 NOTEWORTHY = 0.02
 """From so much change on it is told."""
+UNEVEN = 1.5
+"""From so many times its shortest time on, the control was disturbed by something else."""
 
 Phase = Literal["prefill", "decode"]
 Verdict = Literal["steady", "moved", "drifted", "unknown"]
@@ -56,17 +58,34 @@ def drifts(run: Run) -> tuple[Drift, ...]:
     set. What is timed is seconds a token, so that a control whose text came out a token longer
     does not look slow.
     """
+    return tuple(_drift(name, points) for name, points in _timed(run) if len(points) > 1)
+
+
+def unevenness(run: Run) -> tuple[Phase, float] | None:
+    """The timing of the control that varied most: its longest time over its shortest.
+
+    A trend looks for slow change only, and takes many controls; one neighbor who computes for
+    half a minute shows in three. None without a control.
+    """
+    found = []
+    for name, points in _timed(run):
+        values = [value for _, value in points]
+        if values:
+            found.append((name, max(values) / min(values)))
+    return max(found, key=lambda each: each[1], default=None)
+
+
+def _timed(run: Run) -> list[tuple[Phase, list[tuple[int, float]]]]:
+    """Place and seconds a token of each control, for prefill and for decode."""
     rows = run.controls()
     timings: dict[Phase, Callable[[Timing], float | None]] = {
         "prefill": lambda row: _per(derive.prefill_s(row), derive.processed_tokens(row)),
         "decode": lambda row: _per(derive.decode_s(row), row.eval_count),
     }
-    found = []
-    for name, timed in timings.items():
-        points = [(row.seq, value) for row in rows if (value := timed(row)) is not None]
-        if len(points) > 1:
-            found.append(_drift(name, points))
-    return tuple(found)
+    return [
+        (name, [(row.seq, value) for row in rows if (value := timed(row)) is not None])
+        for name, timed in timings.items()
+    ]
 
 
 def worst(run: Run) -> Drift | None:

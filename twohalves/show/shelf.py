@@ -104,9 +104,10 @@ def _paragraphs(run: Run) -> Iterator[str]:
 
 def _drift(run: Run) -> str:
     parts = [
-        f"{each.of} {percent(each.change, 1)}"
+        each.of
         + (
-            f" ({percent(each.interval.low, 1)} to {percent(each.interval.high, 1)})"
+            f" {percent(each.change, 1)} "
+            f"({percent(each.interval.low, 1)} to {percent(each.interval.high, 1)})"
             if each.interval
             else ""
         )
