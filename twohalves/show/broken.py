@@ -8,10 +8,10 @@ from IPython.display import Markdown
 
 from twohalves.runs import Run
 from twohalves.runs.reuse import Reuse, reuses
-from twohalves.show.caching import known_from, times, tokens_read
-from twohalves.show.lacking import not_held
+from twohalves.show.caching import known_from, tokens_read
 from twohalves.show.markdown import say, table
-from twohalves.show.numbers import counted, fixed, seconds
+from twohalves.show.needs import not_held
+from twohalves.show.numbers import counted, fixed, seconds, times
 
 EXPERIMENT = "cache_broken"
 _CHANGES = {
@@ -36,7 +36,7 @@ def changed(run: Run) -> Markdown:
     """One row for each change, cheapest first: tokens sent, tokens read, seconds, cold twin."""
     found = _changes(run)
     if not found:
-        return not_held(run, "The cache broken on purpose")
+        return not_held(run, EXPERIMENT)
     cells = [[_CHANGES[name], *_cells(line)] for name, line in found.items()]
     caption = (
         f"Run {run.id}, second request of each pair, sent right after the first; the cheapest on "
@@ -50,7 +50,7 @@ def what_broke_it(run: Run) -> Markdown:
     """Which changes cost the prefix and which did not, and what one token cost."""
     found = _changes(run)
     if not found:
-        return not_held(run, "The cache broken on purpose")
+        return not_held(run, EXPERIMENT)
     kept = [_CHANGES[name] for name, line in found.items() if line.reused]
     lost = [_CHANGES[name] for name, line in found.items() if line.reused is False]
     said = [

@@ -7,8 +7,8 @@ from IPython.display import SVG, Markdown
 from twohalves.runs import Run
 from twohalves.runs.reuse import Reuse
 from twohalves.show import svg
-from twohalves.show.caching import lines
-from twohalves.show.lacking import not_held
+from twohalves.show.caching import EXPERIMENT, lines
+from twohalves.show.needs import not_held
 from twohalves.show.numbers import counted, fixed, seconds
 
 _WIDTH, _LEFT, _ROW, _BAR = 640, 96, 52, 16
@@ -19,7 +19,7 @@ def to_scale(run: Run) -> SVG | Markdown:
     """A pair of bars a length: prefill, then the rest of the request."""
     rows = lines(run)
     if not rows:
-        return not_held(run, "The same prompt sent twice")
+        return not_held(run, EXPERIMENT)
     longest = max(line.cold_total_s.median for line in rows)
     parts: list[str] = []
     for number, line in enumerate(rows):

@@ -11,13 +11,12 @@ from twohalves.runs.coldline import cold_line
 from twohalves.runs.reference import PrintedCache, claim
 from twohalves.runs.reuse import How, Reuse, reuses
 from twohalves.runs.validity import LENGTH_TOLERANCE
-from twohalves.show.lacking import not_held
 from twohalves.show.markdown import say, table
-from twohalves.show.numbers import counted, fixed, percent, seconds
+from twohalves.show.needs import not_held
+from twohalves.show.numbers import counted, fixed, from_to, percent, seconds, times
 from twohalves.stats import Summary, median_interval
 
 EXPERIMENT = "prompt_cache"
-_WHAT = "The same prompt sent twice"
 _LONGEST_SLIDER = 32_000
 """Prompt tokens at the end of the chapter's slider."""
 _GREW = 1.5  # a warm prefill that grows by less over the lengths counts as flat
@@ -32,7 +31,7 @@ def prefills(run: Run) -> Markdown:
     """Cold and warm prefill: tokens processed and seconds, never a rate for a warm row."""
     rows = lines(run)
     if not rows:
-        return not_held(run, _WHAT)
+        return not_held(run, EXPERIMENT)
     header = ["prompt tokens", "pairs", "read again", "cold prefill", "warm prefill", "speedup",
               "lowest to highest"]  # fmt: skip
     cells = [
@@ -58,7 +57,7 @@ def whole_requests(run: Run) -> Markdown:
     """Cold and warm requests as a whole, by the client's clock."""
     rows = lines(run)
     if not rows:
-        return not_held(run, _WHAT)
+        return not_held(run, EXPERIMENT)
     header = ["prompt tokens", "pairs", "cold request", "warm request", "speedup",
               "lowest to highest"]  # fmt: skip
     cells = [
@@ -127,7 +126,7 @@ def _warm(reused: Sequence[Reuse]) -> str:
     if long.later_s.median < _GREW * short.later_s.median:
         warm = [line.later_s.median for line in reused]
         return (
-            f"Your warm prefills took {_between(min(warm), max(warm))}, whether the prompt had "
+            f"Your warm prefills took {from_to(min(warm), max(warm))}, whether the prompt had "
             f"{lengths[0]} tokens or {lengths[1]}."
         )
     return (
@@ -182,6 +181,13 @@ def _own_ceiling(run: Run) -> str:
     if line is None or not reused:
         return "Your run holds no reused prompt to carry further."
     short, long = reused[0], reused[-1]
+    longer = [each for each in lines(run) if each.reused is False and each.asked > long.asked]
+    if longer:
+        return (
+            f"Yours ends with the {times(long.speedup.median)} at "
+            f"{fixed(long.prompt_tokens.median)} tokens: the same prompt of "
+            f"{fixed(longer[0].prompt_tokens.median)} tokens was read again from its beginning."
+        )
     tokens = 2 * long.prompt_tokens.median
     between = long.prompt_tokens.median - short.prompt_tokens.median
     slope = (long.later_s.median - short.later_s.median) / between if between else 0.0
@@ -222,23 +228,9 @@ def sliding_window(run: Run) -> Markdown:
     )
 
 
-def _between(low: float, high: float) -> str:
-    ends = dict.fromkeys((seconds(low), seconds(high)))  # once if they read the same
-    return " to ".join(ends)
-
-
-def times(factor: float) -> str:
-    """A factor, with one decimal below ten.
-
-    >>> times(152.67), times(8.96), times(9.97)
-    ('153×', '9.0×', '10×')
-    """
-    return f"{fixed(factor, 1 if factor < 9.95 else 0)}×"
-
-
 def span(ratio: Summary) -> str:
     """From the lowest to the highest ratio; nothing for a single one."""
-    return "–" if ratio.n == 1 else f"{times(ratio.low)} to {times(ratio.high)}"
+    return "–" if ratio.n == 1 else from_to(ratio.low, ratio.high, times)
 
 
 def tokens_read(line: Reuse) -> str:

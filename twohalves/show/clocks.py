@@ -12,7 +12,7 @@ from twohalves.runs.derive import NS
 from twohalves.runs.material import cold
 from twohalves.runs.parts import CLOCKS_AGREE, chapter_outside_both, middle, parts, two_clocks
 from twohalves.show.markdown import say
-from twohalves.show.numbers import fixed, percent, seconds
+from twohalves.show.numbers import fixed, from_to, percent, seconds
 
 _TABLES = ("prompt_cache", "ttft", "prefill_decode")
 
@@ -23,8 +23,8 @@ def missing(run: Run) -> Markdown:
     colds, warms = [row.cold_s for row in printed], [row.warm_s for row in printed]
     return say(
         "Take from each cold total of the chapter its prefill and its decode, and "
-        f"{seconds(min(colds))} to {seconds(max(colds))} are left; from each warm one "
-        f"{seconds(min(warms))} to {seconds(max(warms))}. They hardly grow with the prompt, and "
+        f"{from_to(min(colds), max(colds))} are left; from each warm one "
+        f"{from_to(min(warms), max(warms))}. They hardly grow with the prompt, and "
         "the chapter does not speak of them.",
         _own_missing(run),
     )
@@ -35,7 +35,7 @@ def _own_missing(run: Run) -> str:
     left = [
         statistics.median(found)
         for _, rows in lengths
-        if (found := [each.outside_both_ns for row in rows if (each := parts(row))])
+        if (found := [each.outside_both_ns / NS for row in rows if (each := parts(row))])
     ]
     if not left:
         return "Your server does not tell enough to say what its requests leave over."
@@ -43,27 +43,18 @@ def _own_missing(run: Run) -> str:
     account = parts(short)
     named = "" if account is None else f" {_named(short.prompt_eval_count or 0, account.named())}"
     return (
-        f"In your run the requests of each length leave, in the median, {_from_to(left)} in "
-        f"neither half.{named}"
+        "In your run the requests of each length leave, in the median, "
+        f"{from_to(min(left), max(left))} in neither half.{named}"
     )
-
-
-def _from_to(values: list[float]) -> str:
-    low, high = _milliseconds(min(values)), _milliseconds(max(values))
-    return low if low == high else f"{low} to {high}"
 
 
 def _named(tokens: int, account: dict[str, int]) -> str:
     others = ", ".join(
-        f"{name} {_milliseconds(ns)}"
+        f"{name} {seconds(ns / NS)}"
         for name, ns in account.items()
         if name not in {"prefill", "decode"}
     )
     return f"The middle one of your {fixed(tokens)}-token requests spent there: {others}."
-
-
-def _milliseconds(ns: float) -> str:
-    return f"{'−' if ns < 0 else ''}{seconds(abs(ns) / NS)}"
 
 
 def pace(run: Run) -> Markdown:

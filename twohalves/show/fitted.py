@@ -11,7 +11,7 @@ from twohalves.runs import Run, fitting
 from twohalves.runs.fitting import Compared, HeldOut
 from twohalves.runs.material import Material, of_chapter, of_run
 from twohalves.show.markdown import say, table
-from twohalves.show.numbers import counted, fixed, percent, seconds, significant
+from twohalves.show.numbers import counted, fixed, from_to, percent, seconds, significant
 from twohalves.stats import Interval
 from twohalves.stats.bootstrap import LEAST_BLOCKS
 from twohalves.stats.fit import BATCH
@@ -196,7 +196,7 @@ def _cost(fitted: FittedLatency, name: str, scale: float) -> str:
 
 
 def _between(interval: Interval, scale: float) -> str:
-    return f"{seconds(interval.low * scale)} to {seconds(interval.high * scale)}"
+    return from_to(interval.low * scale, interval.high * scale)
 
 
 def _claimed(material: Material, between: dict[str, Interval] | None) -> str:

@@ -8,6 +8,7 @@ both show the same characters.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 
 UNKNOWN = "not reported"
@@ -67,9 +68,28 @@ def percent(fraction: float | None, decimals: int = 0) -> str:
 def seconds(value: float | None) -> str:
     """A duration in the unit that keeps three digits readable.
 
-    >>> seconds(2.292), seconds(0.0641), seconds(0.00054)
-    ('2.29 s', '64.1 ms', '0.540 ms')
+    >>> seconds(2.292), seconds(0.0641), seconds(0.00054), seconds(-0.0004)
+    ('2.29 s', '64.1 ms', '0.540 ms', '−0.400 ms')
     """
     if value is None:
         return UNKNOWN
-    return f"{significant(value)} s" if value >= 1 else f"{significant(value * 1000)} ms"
+    size, sign = abs(value), "−" if value < 0 else ""
+    return f"{sign}{significant(size)} s" if size >= 1 else f"{sign}{significant(size * 1000)} ms"
+
+
+def times(factor: float) -> str:
+    """A factor, with one decimal below ten.
+
+    >>> times(152.67), times(8.96), times(9.97)
+    ('153×', '9.0×', '10×')
+    """
+    return f"{fixed(factor, 1 if factor < 9.95 else 0)}×"
+
+
+def from_to(low: float, high: float, shown: Callable[[float], str] = seconds) -> str:
+    """A range, as one number where both ends read the same.
+
+    >>> from_to(0.0641, 0.0655), from_to(0.06411, 0.06412), from_to(8.96, 9.97, times)
+    ('64.1 ms to 65.5 ms', '64.1 ms', '9.0× to 10×')
+    """
+    return " to ".join(dict.fromkeys((shown(low), shown(high))))

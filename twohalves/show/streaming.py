@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from IPython.display import Markdown
 
 from twohalves.runs import Run, Timing, derive, reference
-from twohalves.show.lacking import not_held
 from twohalves.show.markdown import say, table
-from twohalves.show.needs import IN_WORDS, needs
+from twohalves.show.needs import needs, not_held
 from twohalves.show.numbers import counted, fixed, percent, seconds
 from twohalves.stats import Summary, summarize
 
@@ -73,7 +72,7 @@ def own_table(run: Run) -> Markdown:
     """Both ways, one under the other."""
     found = trial(run)
     if found is None:
-        return not_held(run, IN_WORDS[STREAMING])
+        return not_held(run, STREAMING)
     rows = [
         [
             name,
@@ -97,7 +96,7 @@ def verdict(run: Run) -> Markdown:
     """What streaming gave on the reader's server and what it left; the chapter's, computed."""
     found = trial(run)
     if found is None:
-        return not_held(run, IN_WORDS[STREAMING])
+        return not_held(run, STREAMING)
     first, rest = found.streamed.first_s.median, found.whole.total_s.median
     return say(
         f"On your server streaming turned a wait of {seconds(rest)} into a wait of "

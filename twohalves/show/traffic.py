@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from IPython.display import SVG, Markdown
 
-from twohalves.runs import Run
+from twohalves.runs import Run, derive
 from twohalves.runs.coldline import ColdLine, cold_line
 from twohalves.runs.reuse import HitRate, Layout, hit_rate, reading
 from twohalves.runs.schema import Timing
-from twohalves.show.caching import known_from, times
-from twohalves.show.lacking import not_held
+from twohalves.show.caching import known_from
 from twohalves.show.markdown import say, table
-from twohalves.show.numbers import fixed, percent, seconds
+from twohalves.show.needs import not_held
+from twohalves.show.numbers import fixed, percent, seconds, times
 from twohalves.show.svg import FAINT, PREFILL, box, drawing, label
 
+EXPERIMENT = "traffic"
 _LAYOUTS: dict[Layout, str] = {
     "volatile_top": "what changes on top",
     "stable_top": "what stays on top",
 }
-_WHAT = "The small traffic"
 _WIDTH, _STRIP, _LEFT = 640, 110, 8
 
 
@@ -32,7 +32,7 @@ def hit_rates(run: Run) -> Markdown:
     """Cached over all prompt tokens, a line a layout, with how it is known."""
     found = measured(run)
     if not found:
-        return not_held(run, _WHAT)
+        return not_held(run, EXPERIMENT)
     cells = [
         [
             _LAYOUTS[layout],
@@ -55,7 +55,7 @@ def by_time_alone(run: Run) -> Markdown:
     """What the clock alone says of the hit rate, and how far it errs where nothing was cached."""
     found, line = measured(run), cold_line(run)
     if not found:
-        return not_held(run, _WHAT)
+        return not_held(run, EXPERIMENT)
     if line is None:
         return not_held(run, "A cold prompt, to look times up on,")
     error = percent(_false_share(run, line))
@@ -78,7 +78,7 @@ def for_the_worksheet(run: Run) -> Markdown:
     """The one number that goes on to the bill."""
     found = measured(run)
     if set(found) != set(_LAYOUTS):
-        return not_held(run, _WHAT)
+        return not_held(run, EXPERIMENT)
     top, stable = found["volatile_top"], found["stable_top"]
     return say(
         f"The same texts, only in another order: {percent(top.share)} of the prompt tokens came "
@@ -126,7 +126,7 @@ def each_request(run: Run) -> SVG | Markdown:
     """One bar a request, as high as its prompt: what was cached below, what was read above."""
     found = measured(run)
     if not found:
-        return not_held(run, _WHAT)
+        return not_held(run, EXPERIMENT)
     most = max(each.prompt_tokens for rate in found.values() for each in rate.requests)
     parts = []
     for number, (layout, rate) in enumerate(found.items()):
@@ -166,12 +166,12 @@ def _false_share(run: Run, line: ColdLine) -> float:
 
 
 def _timed_share(run: Run, layout: Layout, line: ColdLine) -> float:
-    rows = [row for row in run.measured("traffic") if row.variant == layout]
+    rows = [row for row in run.measured(EXPERIMENT) if row.variant == layout]
     whole = [reading(run, row, line).prompt_tokens for row in rows]
     cached = [_share(row, line) * tokens for row, tokens in zip(rows, whole, strict=True)]
     return sum(cached) / sum(whole)
 
 
 def _share(row: Timing, line: ColdLine) -> float:
-    count, spent = row.prompt_eval_count, row.prompt_eval_duration
-    return line.cached(count, spent / 1e9) / count if count and spent else 0.0
+    count, spent_s = row.prompt_eval_count, derive.prefill_s(row)
+    return line.cached(count, spent_s) / count if count and spent_s else 0.0

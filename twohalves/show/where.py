@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from IPython.display import SVG, Markdown
 
 from twohalves.runs import Run, conditions
+from twohalves.runs.derive import NS
 from twohalves.runs.parts import Parts, middle, parts
 from twohalves.show import svg
 from twohalves.show.markdown import say, table
@@ -19,8 +20,6 @@ _LEFT = 8.0
 _ROOM = WIDTH - 2 * _LEFT
 _PITCH = 50.0
 _COLORS = {"prefill": svg.PREFILL, "decode": svg.DECODE}
-NS = 1e9
-MS = 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +79,7 @@ def _part(ns: int | None) -> str:
     """Milliseconds, all of one unit so that they can be added by eye."""
     if ns is None:
         return "–"
-    return f"{'−' if ns < 0 else ''}{significant(abs(ns) / MS)}"
+    return f"{'−' if ns < 0 else ''}{significant(1000 * abs(ns) / NS)}"
 
 
 def _share(each: Account) -> float:
