@@ -1,5 +1,6 @@
 """Sentences, tables and pictures of section 31.5, on rows small enough to check by hand."""
 
+import dataclasses
 import re
 
 import pytest
@@ -132,6 +133,16 @@ def test_the_largest_speedup_is_no_ceiling(run):
         assert part in said
 
 
+def test_no_gain_is_promised_where_longer_prompts_were_read_anew(tmp_path):
+    """Reused at 100 tokens and not at 600: nothing is carried on to 200, nothing saved at 800."""
+    rows = (*sent_twice(1, 100, 0.2, 0.02), *sent_twice(3, 600, 1.2, 1.2, read=600))
+    run = held(tmp_path, *rows, sliding_window=512)
+
+    assert "ends with the 10× at 100 tokens: the same prompt of 600" in caching.no_ceiling(run).data
+    assert "**But not here**" in traffic.at_best(run, stable=600, total=800).data
+    assert "not here" not in traffic.at_best(run, stable=200, total=400).data
+
+
 def test_a_sliding_window_explains_what_is_not_reused(tmp_path):
     """Window 512: 100 tokens hit, 4,200 are read again, and nothing is called broken."""
     rows = (*sent_twice(1, 100, 0.2, 0.02), *sent_twice(3, 4200, 8.4, 8.3, read=4200))
@@ -232,6 +243,16 @@ def test_the_clock_alone_comes_close(busy):
 
     assert "0% for what changes on top, 44% for what stays on top" in said
     assert "claims up to 0%" in said
+
+
+def test_the_clock_alone_is_asked_about_whole_prompts(tmp_path):
+    """A server that counts 50 of 400 tokens, read in 0.1 s at 2 ms each: 350 of 400 were cached."""
+    few = dataclasses.replace(asked(10, "stable_top", 50, None, 0.1), condition="400")
+    counters = TOLD | {"counts_cached": False}
+    run = held(tmp_path, *sent_twice(1, 500, 1.0, 0.002), few, counters=counters)
+
+    assert _cells(traffic.hit_rates(run), 0)[4] == "87.5%"
+    assert "said: 88% for what stays on top" in traffic.by_time_alone(run).data
 
 
 def test_without_a_cold_prompt_no_time_is_looked_up(tmp_path):

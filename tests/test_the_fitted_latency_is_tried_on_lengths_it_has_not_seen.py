@@ -143,6 +143,11 @@ def test_few_blocks_have_no_intervals(tmp_path):
     assert "From 3 blocks no interval can be claimed: it takes 5." in shown.data
 
 
+def test_five_blocks_are_said_to_give_too_narrow_an_interval(tmp_path):
+    """Of normal values, 84 of 100 such intervals from five blocks hold the mean, not 95."""
+    assert "too narrow" in fitted.coefficients(_run(tmp_path, _smooth, 5)).data
+
+
 def test_the_formulas_are_printed(tmp_path):
     """0.05 + 0.5 k + 0.02 k squared seconds, and 5 + 1 k milliseconds, k in thousands."""
     shown = fitted.formulas(_run(tmp_path, _smooth, 3)).data

@@ -207,7 +207,10 @@ def _claimed(material: Material, between: dict[str, Interval] | None) -> str:
         few = f"it takes {fixed(LEAST_BLOCKS)}"
         why = few if count < LEAST_BLOCKS else "drawn anew, too many lack a length"
         return f"From {blocks} no interval can be claimed: {why}."
-    return f"The intervals come from drawing the {blocks} again and again, each as a whole."
+    return (
+        f"The intervals come from drawing the {blocks} again and again, each as a whole. With so "
+        "few they are too narrow: the truth lies outside more often than 5% of the time."
+    )
 
 
 def _stand_in(material: Material) -> str:

@@ -8,7 +8,7 @@ from twohalves.runs import Run, derive
 from twohalves.runs.coldline import ColdLine, cold_line
 from twohalves.runs.reuse import HitRate, Layout, hit_rate, reading
 from twohalves.runs.schema import Timing
-from twohalves.show.caching import known_from
+from twohalves.show.caching import known_from, lines
 from twohalves.show.markdown import say, table
 from twohalves.show.needs import not_held
 from twohalves.show.numbers import fixed, percent, seconds, times
@@ -44,7 +44,8 @@ def hit_rates(run: Run) -> Markdown:
         for layout, rate in found.items()
     ]
     caption = (
-        f"Run {run.id}. Every request counts, the first and cold one too. "
+        f"Run {run.id}. Every request counts, the first and cold one too. Which document each asks "
+        "about was left to chance: another run's rate may lie some percentage points away. "
         f"{known_from([rate.how for rate in found.values()])}"
     )
     header = ["layout", "requests", "prompt tokens", "from cache", "hit rate"]
@@ -112,13 +113,24 @@ def at_best(run: Run, *, stable: int, total: int) -> Markdown:
     if line is None:
         return not_held(run, "A cold prompt")
     cold, saved = line.at(total), line.at(stable) - line.at(0)
+    if saved >= cold:
+        return say("All of your prompt is stable: then it is not a prompt but an answer to keep.")
     return say(
         f"At best {percent(stable / total)} of your prompt tokens come from cache. On your rows a "
         f"cold prefill of {fixed(total)} tokens takes about {seconds(cold)}; the cache saves "
         f"{seconds(saved)} of it and leaves {seconds(cold - saved)}: the prefill becomes "
-        f"{times(cold / (cold - saved))} as fast."
-        if saved < cold
-        else "All of your prompt is stable: then it is not a prompt but an answer to keep."
+        f"{times(cold / (cold - saved))} as fast.{_not_here(run, total)}"
+    )
+
+
+def _not_here(run: Run, total: int) -> str:
+    """A warning where the run shows that prompts of that length are not reused."""
+    missed = [line for line in lines(run) if line.reused is False and line.asked <= total]
+    if not missed:
+        return ""
+    return (
+        f" **But not here**: where this run sent the same prompt of "
+        f"{fixed(missed[-1].prompt_tokens.median)} tokens again, it was read from its beginning."
     )
 
 
@@ -162,16 +174,17 @@ def _about(rate: HitRate) -> str:
 def _false_share(run: Run, line: ColdLine) -> float:
     """The largest share that the estimate from time calls cached on rows where nothing was."""
     cold = [row for row in run.measured("prompt_cache") if row.variant == "cold"]
-    return max((_share(row, line) for row in cold), default=0.0)
+    return max((_guessed(row, row.prompt_eval_count, line) for row in cold), default=0.0)
 
 
 def _timed_share(run: Run, layout: Layout, line: ColdLine) -> float:
     rows = [row for row in run.measured(EXPERIMENT) if row.variant == layout]
     whole = [reading(run, row, line).prompt_tokens for row in rows]
-    cached = [_share(row, line) * tokens for row, tokens in zip(rows, whole, strict=True)]
-    return sum(cached) / sum(whole)
+    shares = [_guessed(row, tokens, line) for row, tokens in zip(rows, whole, strict=True)]
+    return sum(share * tokens for share, tokens in zip(shares, whole, strict=True)) / sum(whole)
 
 
-def _share(row: Timing, line: ColdLine) -> float:
-    count, spent_s = row.prompt_eval_count, derive.prefill_s(row)
-    return line.cached(count, spent_s) / count if count and spent_s else 0.0
+def _guessed(row: Timing, tokens: int | None, line: ColdLine) -> float:
+    """The share of a prompt of so many tokens, cached ones among them, that time alone tells."""
+    spent_s = derive.prefill_s(row)
+    return line.cached(tokens, spent_s) / tokens if tokens and spent_s else 0.0

