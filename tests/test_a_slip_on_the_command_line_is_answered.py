@@ -11,6 +11,7 @@ from twohalves import bootstrap, commands
 from twohalves.commands import VERBS, Exit, main
 from twohalves.commands.parser import help_text, parse
 from twohalves.errors import Interrupted, PortTaken
+from twohalves.measure import EXPERIMENTS, PROFILES
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -118,6 +119,15 @@ def test_each_way_to_end_has_its_exit_code(raised, code, said, monkeypatch, caps
     monkeypatch.setattr(commands, "_obey", obey)
     assert code == main(["site"])
     assert said in capsys.readouterr().err
+
+
+def test_the_help_of_measure_names_every_experiment_and_profile(capsys):
+    """The command line is read before anything is installed, so it keeps names of its own."""
+    with pytest.raises(SystemExit):
+        parse(["measure", "--help"])
+    words = set(re.findall(r"\w+", capsys.readouterr().out))
+
+    assert set(EXPERIMENTS) | set(PROFILES) <= words
 
 
 def test_the_exit_codes_are_what_the_help_says():

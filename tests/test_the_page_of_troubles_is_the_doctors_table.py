@@ -9,6 +9,7 @@ from twohalves import doctor, errors
 from twohalves.commands.doctor import run
 from twohalves.commands.parser import parse
 from twohalves.doctor.page import page
+from twohalves.runs.validity import DETECTORS, INFORMATIVE, INVALID
 
 PROJECT = pathlib.Path(__file__).resolve().parents[1]
 COMMITTED = (PROJECT / "chapters" / "troubleshooting.qmd").read_text(encoding="utf-8")
@@ -52,6 +53,14 @@ def test_the_errors_of_server_model_engine_and_disk_are_there(error):
     """With the words that the program uses."""
     assert f"> {error.what}\n" in COMMITTED
     assert f"What to do: {error.next_step}\n" in COMMITTED
+
+
+@pytest.mark.parametrize("flag", [*DETECTORS, "refused", "only_thinking", "slept", "other_model"])
+def test_every_flag_stands_there_with_its_meaning(flag):
+    """Whoever finds one in `timings.csv` reads what it means and whether the row counts."""
+    counts = "no" if flag in INVALID else "yes"
+
+    assert f"\n| `{flag}` | {(INVALID | INFORMATIVE)[flag]} | {counts} |\n" in COMMITTED
 
 
 def test_no_heading_stands_twice():

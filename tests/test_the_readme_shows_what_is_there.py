@@ -4,7 +4,7 @@ import pathlib
 import re
 
 from twohalves.commands import VERBS
-from twohalves.measure import EXPERIMENTS
+from twohalves.measure import EXPERIMENTS, PROFILES
 from twohalves.runs import named
 from twohalves.runs.choose import newest_sample
 from twohalves.show import rates
@@ -35,6 +35,13 @@ def test_its_verbs_are_the_programs():
 def test_its_experiments_are_those_that_are_measured():
     """Every experiment is described, in the order in which it is measured."""
     assert _described("What is measured") == list(EXPERIMENTS)
+
+
+def test_its_profiles_are_those_that_can_be_chosen():
+    """Every profile is described, with its blocks."""
+    assert _described("How thoroughly") == list(PROFILES)
+    for profile in PROFILES.values():
+        assert f"| `{profile.name}` | {profile.blocks} |" in README
 
 
 def test_its_files_exist():

@@ -6,13 +6,14 @@ What people paste into a search is the message they see, so the messages stand t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from twohalves import errors
 from twohalves.doctor.examination import CHECK_BROKE, NO_ANSWER
 from twohalves.doctor.findings import Trouble
 from twohalves.doctor.table import CHECKS
 from twohalves.errors import TwoHalvesError
+from twohalves.runs.validity import INFORMATIVE, INVALID
 from twohalves.server.builtin import differences
 from twohalves.server.counters import COLUMNS, by_version
 
@@ -35,6 +36,13 @@ _ERRORS = """\
 
 What the program itself says when it stops, and what to do. Words in capitals stand for what
 differs from case to case.
+"""
+_FLAGS = """\
+## Flags of a row
+
+What was noticed on an answer stands in the column `flags` of `timings.csv`. The request of a row
+that does not count is asked again with new text, three times in all; the row itself stays in the
+file. Nothing is flagged for being slow.
 """
 _COUNTERS = """\
 ## What the counters mean, by version
@@ -70,6 +78,8 @@ _OF_AUTHORS = frozenset(
         # a slip on the command line is answered where it is made
         errors.UnknownName,
         errors.WordsLeft,
+        errors.RunsNotNamed,
+        errors.SameRunTwice,
         errors.Interrupted,
         errors.MachineNotReady,
         errors.RequestRefused,
@@ -100,13 +110,23 @@ def page() -> str:
             told.add(trouble.title)
     parts.append("## The doctor itself\n\nWhat keeps it from an answer.\n")
     parts += [_trouble(NO_ANSWER), _trouble(CHECK_BROKE)]
-    parts += [_COUNTERS, _counters(), _DIFFERENCES, differences.as_markdown()]
+    parts += [_FLAGS, _flags(), _COUNTERS, _counters(), _DIFFERENCES, differences.as_markdown()]
     return "\n".join([*parts, _ERRORS, *_messages()])
 
 
+def _flags() -> str:
+    rows = [(f"`{flag}`", means, "no") for flag, means in INVALID.items()]
+    rows += [(f"`{flag}`", means, "yes") for flag, means in INFORMATIVE.items()]
+    return _table(("flag", "what was noticed", "the row counts"), rows)
+
+
 def _counters() -> str:
-    rows = [COLUMNS, ("---",) * len(COLUMNS), *(row.cells for row in by_version())]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows) + "\n"
+    return _table(COLUMNS, [row.cells for row in by_version()])
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ("---",) * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
 
 
 def _trouble(trouble: Trouble) -> str:
