@@ -284,6 +284,19 @@ def test_what_differs_forbids_seconds_and_leaves_ratios(give, tmp_path, facts, s
     assert "cold over warm" in said
 
 
+def test_counters_differ_in_words_and_only_where_both_are_known(give, tmp_path):
+    """Not told is no difference, the versions stand under the server, and no value is Python's."""
+    known = {"counters": S["counters"] | {"versions": "a", "counts_cached": True}}
+    other = {"counts_cached": False, "versions": "b", "reports_cached": None}
+    _keep(tmp_path, "first", _rows(), **known)
+    _keep(tmp_path, "second", _rows(), counters=known["counters"] | other)
+    said = give("compare", "first", "second")[1]
+
+    assert "differ in the counters (counts_cached): yes against no." in said
+    assert said.count("differ in the counters") == 1
+    assert "None" not in said
+
+
 def test_a_run_that_shares_its_timings_is_not_one_that_does_not(give, tmp_path):
     """As quick beside chapter."""
     alone = [dataclasses.replace(row, experiments="prefill_decode") for row in _rows()]

@@ -18,6 +18,8 @@ from twohalves.stats import Ratio, ratio_of_medians
 
 SETTINGS = ("slots", "kv_type", "flash_attention", "host_cache_mib")
 """What a private server was started with."""
+_VERSIONS = "versions"
+"""Which versions count so: the server's own version says it already."""
 _OF_NO_ACCOUNT = {"keep_alive", "seed"}  # options that change no timing
 
 
@@ -92,11 +94,19 @@ def _said(facts: dict[str, object]) -> str:
 
 def _counters(first: Session, second: Session) -> list[Difference]:
     """Where both runs say what their counters mean: an older run says less, and means the same."""
+    names = sorted((first.keys() & second.keys()) - {_VERSIONS})
     return [
-        Difference(fact=f"the counters ({name})", first=str(first[name]), second=str(second[name]))
-        for name in sorted(first.keys() & second.keys())
-        if first[name] != second[name]
+        Difference(
+            fact=f"the counters ({name})", first=_word(first[name]), second=_word(second[name])
+        )
+        for name in names
+        if first[name] != second[name] and None not in (first[name], second[name])
     ]
+
+
+def _word(value: object) -> str:
+    """A meaning of a counter, as a reader would say it."""
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def _options(first: Session, second: Session) -> list[Difference]:
