@@ -175,6 +175,7 @@ def test_a_slip_is_answered(give, tmp_path, words, code, says):
 
     assert code == got
     assert says in errors
+    assert "data/runs" not in errors  # it was looked for elsewhere
 
 
 def test_a_run_is_shown_in_full(give, tmp_path):

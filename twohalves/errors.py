@@ -90,7 +90,7 @@ class RunMissing(TwoHalvesError):
         near = difflib.get_close_matches(run_id, known, n=1) or [
             name for name in known if run_id in name
         ]
-        self.what = f"There is no run named {run_id} in data/runs. There: {there}."
+        self.what = f"There is no run named {run_id}. Kept: {there}."
         self.next_step = (f"Did you mean {near[0]}? " if near else "") + (
             "Name one of these, or unset TWOHALVES_RUN and measure with "
             "`python3 -m twohalves measure`."

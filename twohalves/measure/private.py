@@ -71,7 +71,10 @@ def _impossible(server: Server, *, agreed: bool) -> str:
     if server.kind == "builtin" or (server.kind == "ollama" and agreed):
         return ""
     if server.kind == "ollama":
-        return "it needs a second Ollama, which is started only with `--private`"
+        return (
+            "it needs a second Ollama, which is started only with `--private`, in a notebook with "
+            "`private=True`"
+        )
     return "a server of this kind cannot be started by this program"
 
 
