@@ -311,6 +311,8 @@ def test_the_rows_are_there_as_a_table(ground):
     assert len(table) == len(run.timings)
     assert table["prefill_rate"].median() == pytest.approx(2000, rel=0.01)
     assert table["decode_rate"].median() == pytest.approx(190, rel=0.01)
+    assert (table["ttft_s"] < table["total_s"]).all()
+    assert table["tpot_s"].notna().all()
     assert table["prompt_eval_cached_count"].isna().all()
     assert str(table["eval_duration"].dtype) == "Int64"
 

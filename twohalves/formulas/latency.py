@@ -81,10 +81,6 @@ class FittedLatency:
     """Seconds a step of decode with nothing in the context."""
     d_s: float
     """Seconds a step and token of context."""
-    shortest: float
-    """Shortest prompt it was fitted on, tokens."""
-    longest: float
-    """Longest prompt it was fitted on, tokens."""
 
     def ttft_s(self, prompt_tokens: float) -> float:
         """Seconds to the first token."""
@@ -108,7 +104,7 @@ class FittedLatency:
         Raises:
             ValueError: no prompt length, or no answer at all.
 
-        >>> flat = FittedLatency(t0_s=0.1, a_s=0.001, b_s=0, c_s=0.01, d_s=0, shortest=1, longest=9)
+        >>> flat = FittedLatency(t0_s=0.1, a_s=0.001, b_s=0, c_s=0.01, d_s=0)
         >>> round(flat.total_s(500, 101), 3)
         1.6
         """
@@ -120,7 +116,3 @@ class FittedLatency:
             raise ValueError(msg)
         mean_context = prompt_tokens + output_tokens / 2
         return self.ttft_s(prompt_tokens) + (output_tokens - 1) * self.step_s(mean_context)
-
-    def is_inside(self, prompt_tokens: float) -> bool:
-        """Whether the length lies among those it was fitted on; outside it only extrapolates."""
-        return self.shortest <= prompt_tokens <= self.longest

@@ -16,22 +16,26 @@ from typing import Any
 from twohalves.measure.profiles import (
     CONTROL_PREDICT,
     CONTROL_TOKENS,
+    OURS,
     WARMUP_TOKENS,
     Point,
     Profile,
 )
 from twohalves.runs.audits import DUPLICATE, RELOAD
+from twohalves.runs.reuse import LAYOUTS
 
 MARGIN = 64
 """Tokens of the window kept free beside prompt and answer."""
 APPENDED = 40
 """Tokens of new text that a conversation goes on with."""
 AUDIT_TOKENS = 600
+"""Prompt length of a planted fault, tokens: long enough for its time to tell of a cache."""
 TRAFFIC_TOKENS = 460
+"""About what a prompt of the small traffic counts, tokens: its texts are of fixed length."""
 TRAFFIC_PREDICT = 8
-LAYOUTS = ("volatile_top", "stable_top")
+"""Tokens asked for in an answer of the traffic: only its prompts are looked at."""
 _BREAKING = ("warm", "ts_top", "ts_bottom", "mid_changed", "appended")
-_BREAKING_PREDICT = 16
+_BREAKING_PREDICT = 16  # tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +75,7 @@ class Planned:
     @property
     def in_blocks(self) -> bool:
         """True for a condition of the chapter's blocks."""
-        return self.role == "measure" and self.experiments not in {
-            "streaming",
-            "cache_broken",
-            "traffic",
-        }
+        return self.role == "measure" and self.experiments not in OURS
 
 
 Group = tuple[Planned, ...]

@@ -9,14 +9,18 @@ from twohalves.errors import UnknownName
 
 TABLES = ("prefill_decode", "ttft", "decode_vs_context", "prompt_cache")
 """Experiments behind the chapter's tables: conditions of the randomized blocks."""
-EXPERIMENTS = (*TABLES, "streaming", "cache_broken", "traffic")
-"""All experiments, in the order in which they are measured; the last three are ours."""
+OURS = ("streaming", "cache_broken", "traffic")
+"""Experiments that the chapter tells without a table; they come after the blocks."""
+EXPERIMENTS = (*TABLES, *OURS)
+"""All experiments, in the order in which they are measured."""
 NUM_CTX = 8192
 """Window of every request, tokens; equal everywhere, since changing it reloads the model."""
 CONTROL_TOKENS = 1000
+"""Prompt length of the control, tokens: the chapter's."""
 CONTROL_PREDICT = 64
+"""Tokens asked for in the control's answer: the chapter's."""
 WARMUP_TOKENS = (300, 1000)
-"""Two lengths, because two points calibrate tokens against words."""
+"""Prompt lengths of the warm-ups, tokens: two points calibrate tokens against words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

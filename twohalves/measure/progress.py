@@ -12,6 +12,9 @@ from twohalves.stats import summarize
 
 OVERHEAD_S = 0.1
 """Seconds a request takes beside its tokens, roughly."""
+_REUSED = {"warm", "ts_bottom", "appended", "stable_top"}
+"""Variants of a prompt that most servers hold nearly all of, so that little is left to read."""
+_LEFT = 60  # tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +45,6 @@ Report = Callable[[Progress], None]
 
 def silent(progress: Progress) -> None:
     """A report that shows nothing."""
-
-
-_REUSED = {"warm", "ts_bottom", "appended", "stable_top"}
-"""Variants of a prompt that most servers hold nearly all of, so that little is left to read."""
-_LEFT = 60  # tokens
 
 
 def seconds_for(

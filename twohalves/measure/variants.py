@@ -11,9 +11,10 @@ import datetime
 import random
 import re
 
-from twohalves.measure.plan import APPENDED, LAYOUTS, Planned
+from twohalves.measure.plan import APPENDED, Planned
 from twohalves.measure.prompts import Calibration, Prompt, entry, fresh, prose
 from twohalves.measure.traffic import Traffic
+from twohalves.runs.reuse import LAYOUTS
 
 STAMP_TOKENS = 16
 """About what a time of day counts; it varies by a few with the tokenizer."""

@@ -1,6 +1,6 @@
 """What is kept of a measuring session: the row, appending, loading, validity, choosing."""
 
-from twohalves.runs import derive, fitting, machine, material, parts, predictions, reference
+from twohalves.runs import derive, fitting, machine, predictions, reference, reuse
 from twohalves.runs.append import Keeper
 from twohalves.runs.choose import (
     Whose,
@@ -40,12 +40,11 @@ __all__ = [
     "listed",
     "load",
     "machine",
-    "material",
     "named",
-    "parts",
     "predictions",
     "readers_run",
     "reference",
+    "reuse",
     "unfinished",
     "unreadable",
 ]

@@ -89,11 +89,7 @@ def fit(material: Material) -> FittedLatency | None:
         values = _coefficients(material.first, material.steps)
     except ValueError:
         return None
-    t0, a, b, c, d = values
-    tokens = [point.tokens for point in material.first]
-    return FittedLatency(
-        t0_s=t0, a_s=a, b_s=b, c_s=c, d_s=d, shortest=min(tokens), longest=max(tokens)
-    )
+    return FittedLatency(**dict(zip(COEFFICIENTS, values, strict=True)))
 
 
 def intervals(material: Material) -> dict[str, Interval] | None:

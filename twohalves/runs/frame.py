@@ -14,9 +14,9 @@ from twohalves.runs.load import Run
 def frame(run: Run) -> pd.DataFrame:
     """Every row of a run, warm-ups and invalid ones too, with seconds and rates beside it.
 
-    Columns as in `timings.csv`, then `prefill_s`, `decode_s`, `total_s` (seconds),
-    `prefill_rate`, `decode_rate` (tokens per second) and `ratio`. Whole numbers stay whole and
-    unknown cells are missing, not zero.
+    Columns as in `timings.csv`, then `prefill_s`, `decode_s`, `ttft_s`, `tpot_s`, `total_s`
+    (seconds), `prefill_rate`, `decode_rate` (tokens per second) and `ratio`. Whole numbers stay
+    whole and unknown cells are missing, not zero.
     """
     free = tokens_outside_the_clock(run)
     records = [
@@ -24,6 +24,8 @@ def frame(run: Run) -> pd.DataFrame:
         | {
             "prefill_s": derive.prefill_s(row),
             "decode_s": derive.decode_s(row),
+            "ttft_s": derive.ttft_s(row),
+            "tpot_s": derive.tpot_s(row),
             "total_s": derive.total_s(row),
             "prefill_rate": derive.prefill_rate(row),
             "decode_rate": derive.decode_rate(row, free),

@@ -6,6 +6,7 @@ they are estimated from the time of prefill and the run's own cold line, and sai
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,6 +22,8 @@ How = Literal["told", "left out", "timed", "unknown"]
 estimated from the time of prefill; not at all."""
 Layout = Literal["volatile_top", "stable_top"]
 """Prompts with what changes in front, and with what stays in front."""
+LAYOUTS: tuple[Layout, ...] = typing.get_args(Layout)
+"""In the order in which they are asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from IPython.display import Markdown
 
+from twohalves.measure.private import part
 from twohalves.runs import Run
 from twohalves.runs.reuse import Reuse, reuses
 from twohalves.show.caching import known_from, tokens_read
@@ -29,6 +30,15 @@ _SETUPS = {
     "host_cache": "one slot, evicted prompts kept",
 }
 """Servers that two users took turns on."""
+_UNUSED = {
+    "two_slots": "That a second slot was there did not help: the server picks a slot, and some "
+    "versions (Ollama 0.24 among them) take the first one again whenever several are free and "
+    "none fits better. Their second slot fills only when two requests are in flight at the same "
+    "time.",
+    "host_cache": "The main memory did not help: versions of Ollama before 0.30 keep no prompt "
+    "there, whatever they are told.",
+}
+"""Why a layout that could have kept both conversations did not."""
 _HEAD = ["pairs", "prompt tokens", "read", "prefill", "cold twin", "speedup"]
 
 
@@ -111,24 +121,11 @@ def turns(run: Run) -> Markdown:
     return say(" ".join(said) or "Your server does not tell what it read again.")
 
 
-_UNUSED = {
-    "two_slots": "That a second slot was there did not help: the server picks a slot, and some "
-    "versions (Ollama 0.24 among them) take the first one again whenever several are free and "
-    "none fits better. Their second slot fills only when two requests are in flight at the same "
-    "time.",
-    "host_cache": "The main memory did not help: versions of Ollama before 0.30 keep no prompt "
-    "there, whatever they are told.",
-}
-"""Why a layout that could have kept both conversations did not."""
-
-
 def left_out(run: Run) -> tuple[str, ...]:
     """Servers that could not be asked, each with the reason, as sentences."""
     reasons = run.session.get("left_out", {})
     return tuple(
-        f"{_SETUPS[setup]}: {reasons[key]}"
-        for setup in _SETUPS
-        if (key := f"{EXPERIMENT}:{setup}") in reasons
+        f"{_SETUPS[setup]}: {reasons[key]}" for setup in _SETUPS if (key := part(setup)) in reasons
     )
 
 

@@ -1,6 +1,6 @@
 """Statistics of repeats: plain functions on numbers, no rows, no files, no pictures."""
 
-from twohalves.stats.bootstrap import block_interval, block_intervals
+from twohalves.stats.bootstrap import block_intervals
 from twohalves.stats.fit import (
     Line,
     Quadratic,
@@ -25,7 +25,6 @@ __all__ = [
     "Staircase",
     "Summary",
     "Trend",
-    "block_interval",
     "block_intervals",
     "line",
     "median_interval",

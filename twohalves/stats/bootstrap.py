@@ -56,17 +56,6 @@ def block_intervals(
     return tuple(_middle(sorted(values), confidence) for values in zip(*drawn, strict=True))
 
 
-def block_interval(
-    blocks: Sequence[Sequence[Row]],
-    quantity: Callable[[list[Row]], float],
-    *,
-    confidence: float = 0.95,
-) -> Interval | None:
-    """The interval of one quantity: see `block_intervals`."""
-    found = block_intervals(blocks, lambda rows: (quantity(rows),), confidence=confidence)
-    return found[0] if found else None
-
-
 def _draws(blocks: Sequence[Sequence[Row]]) -> Iterator[list[Row]]:
     chance = random.Random(_SEED)  # noqa: S311  # statistics, no secret
     for _ in range(RESAMPLES):
