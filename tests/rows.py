@@ -1,4 +1,16 @@
-"""The rows of a run as a test asks for them; its audits, faults planted on purpose, apart."""
+"""The rows of a run as a test asks for them, its audits, planted faults, apart; and rows made."""
+
+from twohalves.runs import Timing
+
+
+def timed(seq, tokens, prefill, cached=None, *, total=None, **more):
+    """A row of which all but the prefill takes a second; seconds in, nanoseconds kept."""
+    fields = {"experiments": "prompt_cache", "condition": str(tokens), **more}
+    return Timing(
+        run_id="r", seq=seq, prompt_eval_count=tokens, prompt_eval_cached_count=cached,
+        prompt_eval_duration=round(prefill * 1e9), eval_count=32, eval_duration=10**9,
+        sent_ns=0, done_ns=round((total or prefill + 1) * 1e9), **fields,
+    )  # fmt: skip
 
 
 def judged(run):

@@ -35,9 +35,7 @@ def _short(monkeypatch):
 
 @pytest.fixture
 def model():
-    loading = Loading()
-    with scripted.Scripted({}) as server:
-        loading.url, loading.server = server.url, server
+    with Loading().serving() as loading:
         yield loading
 
 

@@ -5,7 +5,6 @@ import dataclasses
 import pytest
 
 from tests.rows import invalid, judged
-from tests.servers import scripted
 from tests.servers.process import Loading
 from twohalves.measure import clocks, live, measure
 from twohalves.measure.clocks import Gap, Reading
@@ -44,9 +43,7 @@ def _sleep(clock, seconds):
 
 @pytest.fixture
 def model():
-    loading = Loading()
-    with scripted.Scripted(loading.routes()) as server:
-        loading.url = server.url
+    with Loading().serving() as loading:
         yield loading
 
 

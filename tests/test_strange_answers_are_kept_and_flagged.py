@@ -29,9 +29,7 @@ def _in_a_hurry(monkeypatch):
 
 @pytest.fixture
 def model():
-    loading = Loading()
-    with scripted.Scripted(loading.routes()) as server:
-        loading.url, loading.server = server.url, server
+    with Loading().serving() as loading:
         yield loading
 
 

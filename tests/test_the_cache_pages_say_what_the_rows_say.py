@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from twohalves.runs import Timing
+from tests.rows import timed
+from tests.tables import cells_of
 from twohalves.runs.load import Run
 from twohalves.show import broken, cache_bars, caching, traffic, window
 
@@ -13,14 +14,9 @@ TOLD = {"counts_cached": True, "prefill_is_whole": True, "steps_less": 1}
 SETUPS = {"host_cache": {"host_cache_mib": 256}}
 
 
-def row(seq, tokens, prefill, cached=0, total=None, **more):
-    """One row; seconds in, nanoseconds kept."""
-    fields = {"experiments": "prompt_cache", "condition": str(tokens), **more}
-    return Timing(
-        run_id="r", seq=seq, prompt_eval_count=tokens, prompt_eval_cached_count=cached,
-        prompt_eval_duration=round(prefill * 1e9), eval_count=32, eval_duration=10**9,
-        sent_ns=0, done_ns=round((total or prefill + 1) * 1e9), **fields,
-    )  # fmt: skip
+def row(seq, tokens, prefill, cached=0, **more):
+    """One row of a server that tells what it had in its cache."""
+    return timed(seq, tokens, prefill, cached, **more)
 
 
 def held(tmp_path, *rows, sliding_window=None, **session):
@@ -70,17 +66,12 @@ def run(tmp_path):
     return held(tmp_path, *sent_twice(1, 100, 0.2, 0.02), *sent_twice(3, 4200, 8.4, 0.02))
 
 
-def _cells(markdown, number):
-    lines = [line for line in markdown.data.splitlines() if line.startswith("|")]
-    return [cell.strip() for cell in lines[2 + number].strip("|").split("|")]
-
-
 def test_prefills_in_tokens_and_seconds(run):
     """0.2 / 0.02 = 10 and 8.4 / 0.02 = 420; a warm row has no rate."""
     shown = caching.prefills(run)
 
-    assert _cells(shown, 0) == ["100", "1", "1", "200 ms", "20.0 ms", "10×", "–"]
-    assert _cells(shown, 1) == ["4,200", "1", "1", "8.40 s", "20.0 ms", "420×", "–"]
+    assert cells_of(shown, 0) == ["100", "1", "1", "200 ms", "20.0 ms", "10×", "–"]
+    assert cells_of(shown, 1) == ["4,200", "1", "1", "8.40 s", "20.0 ms", "420×", "–"]
     assert "tok/s" not in shown.data
     assert "With 1 pair no 95% interval can be claimed" in shown.data
 
@@ -98,15 +89,15 @@ def test_whole_requests(run):
     """1.2 s over 1.02 s is 1.2; 9.4 s over 1.02 s is 9.2."""
     shown = caching.whole_requests(run)
 
-    assert _cells(shown, 0)[2:5] == ["1.20 s", "1.02 s", "1.2×"]
-    assert _cells(shown, 1)[2:5] == ["9.40 s", "1.02 s", "9.2×"]
+    assert cells_of(shown, 0)[2:5] == ["1.20 s", "1.02 s", "1.2×"]
+    assert cells_of(shown, 1)[2:5] == ["9.40 s", "1.02 s", "9.2×"]
 
 
 def test_beside_the_chapter_only_at_its_lengths(run):
     """4,200 is within 3% of the chapter's 4,247; 100 is 5% off its 95 and left out."""
     shown = caching.beside_the_chapter(run)
 
-    assert _cells(shown, 0) == ["4,247", "420×", "153×", "9.2×", "9.0×"]
+    assert cells_of(shown, 0) == ["4,247", "420×", "153×", "9.2×", "9.0×"]
     assert "95 " not in shown.data.split("3%")[0]
 
 
@@ -169,10 +160,10 @@ def test_what_was_changed_beside_its_cold_twin(tmp_path):
     shown = broken.changed(run)
     said = broken.what_broke_it(run).data
 
-    assert _cells(shown, 0) == [
+    assert cells_of(shown, 0) == [
         "nothing, the same again", "1", "1,000", "1", "20.0 ms", "2.00 s", "100×"
     ]  # fmt: skip
-    assert [_cells(shown, n)[3] for n in range(5)] == ["1", "16", "60", "985", "989"]
+    assert [cells_of(shown, n)[3] for n in range(5)] == ["1", "16", "60", "985", "989"]
     assert "Mostly read again: the time on top; one word at token 12." in said
     assert "made the server read 989 of 1,000 tokens again" in said
     assert "1.97 s of prefill above the text and 50.0 ms below it" in said
@@ -186,9 +177,9 @@ def test_users_take_turns_on_each_server_that_could_be_had(tmp_path):
     )  # fmt: skip
     shown = broken.users(run)
 
-    assert _cells(shown, 0)[:5] == ["one slot", "2", "1,100", "1,100", "2.20 s"]
-    assert _cells(shown, 1)[3:] == ["60", "120 ms", "2.00 s", "17×"]
-    assert "256 MiB" in _cells(shown, 1)[0]
+    assert cells_of(shown, 0)[:5] == ["one slot", "2", "1,100", "1,100", "2.20 s"]
+    assert cells_of(shown, 1)[3:] == ["60", "120 ms", "2.00 s", "17×"]
+    assert "256 MiB" in cells_of(shown, 1)[0]
     assert "- two slots: not enough memory" in shown.data
     assert (
         "With one slot, whoever came back read nearly everything again." in broken.turns(run).data
@@ -208,9 +199,9 @@ def test_the_readers_own_server_is_named_by_its_slots(tmp_path):
     rows = turns(1, "", 1100)
 
     known = broken.users(held(tmp_path, *rows, server={"slots": 1}))
-    assert _cells(known, 0)[0] == "your server with its 1 slot"
+    assert cells_of(known, 0)[0] == "your server with its 1 slot"
     unknown = broken.users(held(tmp_path, *rows, server={"slots": "unknown"}))
-    assert _cells(unknown, 0)[0] == "your server as it is"
+    assert cells_of(unknown, 0)[0] == "your server as it is"
 
 
 @pytest.fixture
@@ -230,8 +221,8 @@ def test_hit_rates_with_how_they_are_known(busy):
     """350 of 800 prompt tokens are 43.75%."""
     shown = traffic.hit_rates(busy)
 
-    assert _cells(shown, 0) == ["what changes on top", "2", "800", "0", "0.0%"]
-    assert _cells(shown, 1) == ["what stays on top", "2", "800", "350", "43.8%"]
+    assert cells_of(shown, 0) == ["what changes on top", "2", "800", "0", "0.0%"]
+    assert cells_of(shown, 1) == ["what stays on top", "2", "800", "350", "43.8%"]
     assert "less those it says came from cache" in shown.data
     assert traffic.hit_percent(busy) == pytest.approx(43.75)
     assert "**44% with what stays on top**" in traffic.for_the_worksheet(busy).data
@@ -251,7 +242,7 @@ def test_the_clock_alone_is_asked_about_whole_prompts(tmp_path):
     counters = TOLD | {"counts_cached": False}
     run = held(tmp_path, *sent_twice(1, 500, 1.0, 0.002), few, counters=counters)
 
-    assert _cells(traffic.hit_rates(run), 0)[4] == "87.5%"
+    assert cells_of(traffic.hit_rates(run), 0)[4] == "87.5%"
     assert "said: 88% for what stays on top" in traffic.by_time_alone(run).data
 
 
@@ -259,7 +250,7 @@ def test_without_a_cold_prompt_no_time_is_looked_up(tmp_path):
     """A run of the traffic alone has its hit rate from counts, and no yardstick for times."""
     alone = held(tmp_path, asked(1, "stable_top", 400, 300, 0.2))
 
-    assert _cells(traffic.hit_rates(alone), 0)[4] == "75.0%"
+    assert cells_of(traffic.hit_rates(alone), 0)[4] == "75.0%"
     assert "A cold prompt" in traffic.by_time_alone(alone).data
 
 
@@ -339,7 +330,7 @@ def test_a_server_that_tells_no_counts_gets_estimates_marked_as_such(tmp_path):
     )
     shown = caching.prefills(run)
 
-    assert _cells(shown, 0)[2] == "≈ 50"
+    assert cells_of(shown, 0)[2] == "≈ 50"
     assert "does not tell what came from cache" in shown.data
-    assert _cells(traffic.hit_rates(run), 0)[3:] == ["≈ 200", "≈ 50.0%"]
+    assert cells_of(traffic.hit_rates(run), 0)[3:] == ["≈ 200", "≈ 50.0%"]
     assert "claims up to 0%" in traffic.by_time_alone(run).data

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.tables import rows_of
 from twohalves.runs import Timing, fitting, material
 from twohalves.runs.load import Run
 from twohalves.show import clocks, fitted
@@ -47,11 +48,6 @@ def _run(folder, curve, blocks, lengths=LENGTHS, noise=0.0):
         for number, asked in enumerate(lengths)
     ]
     return Run(folder=folder / "r", session=SESSION, timings=tuple(rows))
-
-
-def _cells(markdown):
-    lines = [line for line in markdown.data.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
 def test_a_run_gives_back_its_curves(tmp_path):
@@ -138,7 +134,7 @@ def test_few_blocks_have_no_intervals(tmp_path):
     """Three blocks: curves, a dash for each interval, and the reason."""
     shown = fitted.coefficients(_run(tmp_path, _smooth, 3))
 
-    assert _cells(shown)[0] == ["once a request", "50.0 ms", "–", "95.1 ms"]
+    assert rows_of(shown)[0] == ["once a request", "50.0 ms", "–", "95.1 ms"]
     assert "From 3 blocks no interval can be claimed: it takes 5." in shown.data
 
 
@@ -157,7 +153,7 @@ def test_the_formulas_are_printed(tmp_path):
 
 def test_measured_beside_both_models(tmp_path):
     """96 tokens: 0.098 s and 31 steps of 5.112 ms, 257 ms in all; fitted is off by nothing."""
-    first = _cells(fitted.against_measured(_run(tmp_path, _smooth, 3)))[0]
+    first = rows_of(fitted.against_measured(_run(tmp_path, _smooth, 3)))[0]
 
     assert first[:3] == ["96", "32", "257 ms"]
     assert first[5:] == ["257 ms", "0.0%"]
@@ -165,7 +161,7 @@ def test_measured_beside_both_models(tmp_path):
 
 def test_the_chapters_errors_are_shown():
     """The column of the crude model's errors, as a reader sees it."""
-    rows = _cells(fitted.chapter_against_measured())
+    rows = rows_of(fitted.chapter_against_measured())
 
     assert [row[4] for row in rows] == ["−22%", "−5.3%", "−11%", "−22%"]
 
@@ -220,7 +216,7 @@ def test_an_older_run_says_what_stands_in(tmp_path):
     older = tuple(dataclasses.replace(row, experiments="prefill_decode") for row in run.timings)
     shown = fitted.coefficients(dataclasses.replace(run, timings=older))
 
-    assert _cells(shown)[0][1] == "50.0 ms"
+    assert rows_of(shown)[0][1] == "50.0 ms"
     assert "stand in" in shown.data
     assert "stand in" not in fitted.coefficients(run).data
 

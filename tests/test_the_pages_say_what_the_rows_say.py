@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.tables import cells_of
 from twohalves.runs import Timing
 from twohalves.runs.load import Run
 from twohalves.show import crude, diagram, figures, rates, repeats
@@ -49,20 +50,15 @@ def run(tmp_path):
     return Run(folder=tmp_path / "r", session=SESSION, timings=(*rows, *controls))
 
 
-def _cells(markdown, row):
-    lines = [line for line in markdown.data.splitlines() if line.startswith("|")]
-    return [cell.strip() for cell in lines[2 + row].strip("|").split("|")]
-
-
 def test_the_own_table(run):
     """Median of 0.60, 0.64, 0.80 s is 0.64 s; 96 / 0.64 = 150; 31 / 0.62 = 50; ratio 3.0."""
-    assert _cells(rates.own_table(run), 0) == ["96", "3", "640 ms", "150", "50.0", "3.0×"]
-    assert _cells(rates.own_table(run), 2) == ["4,247", "3", "21.2 s", "200", "25.0", "8.0×"]
+    assert cells_of(rates.own_table(run), 0) == ["96", "3", "640 ms", "150", "50.0", "3.0×"]
+    assert cells_of(rates.own_table(run), 2) == ["4,247", "3", "21.2 s", "200", "25.0", "8.0×"]
 
 
 def test_the_table_beside_the_chapter_counts_as_the_chapter(run):
     """Raw decode is 32 / 0.62 = 51.6 tok/s, so the ratio is 150 / 51.6 = 2.9; chapter 7.5."""
-    cells = _cells(rates.beside_the_chapter(run), 0)
+    cells = cells_of(rates.beside_the_chapter(run), 0)
 
     assert cells == ["96", "2.9×", "7.5×", "150", "1,433", "51.6", "191.3"]
 
@@ -117,7 +113,7 @@ def test_stopping_after_one_run(run):
 
 def test_spread_is_range_over_median(run):
     """Prefill (0.80 - 0.60) / 0.64 = 31.3%; decode (50 - 40) / 50 = 20.0%."""
-    cells = _cells(repeats.spreads(run), 0)
+    cells = cells_of(repeats.spreads(run), 0)
 
     assert cells[:4] == ["96", "3", "31.3%", "20.0%"]
     assert "With 3 repeats no 95% interval" in repeats.spreads(run).data
@@ -180,7 +176,7 @@ def test_the_crude_model_on_own_rates(run):
     own = crude.own_rates(run)
 
     assert (200, 50) == (pytest.approx(own.prefill_tok_s), pytest.approx(own.decode_tok_s))
-    cells = _cells(crude.against_measured(run), 0)
+    cells = cells_of(crude.against_measured(run), 0)
     # 96 / 200 + 32 / 50 = 1.12 s against the median 1.36 s: 0.24 s or 17.6% too low
     assert cells == ["96", "32", "1.12 s", "1.36 s", "−240 ms", "−17.6%"]
 

@@ -6,6 +6,7 @@ import types
 
 import pytest
 
+from tests.tables import cells_of
 from twohalves import lab
 from twohalves.runs import Timing
 from twohalves.runs.load import Run
@@ -89,24 +90,21 @@ def quick(tmp_path):
     return _run(tmp_path, [*rows, _row(7, 4247, shared, 8.0, 0.014, out=32)])
 
 
-def _cells(markdown, row):
-    lines = [line for line in markdown.data.splitlines() if line.startswith("|")]
-    return [cell.strip() for cell in lines[2 + row].strip("|").split("|")]
-
-
 def test_ttft_is_the_clients_and_its_share_is_of_the_whole(run):
     """0.01 + 0.23 + 0.02 + 0.005 = 265 ms; 63 steps of 10 ms and 30 ms more: 0.925 s; 28.6%."""
-    assert ["90", "28.6%", "265 ms", "925 ms", "3"] == _cells(wall_clock.own_table(run), 0)
+    assert ["90", "28.6%", "265 ms", "925 ms", "3"] == cells_of(wall_clock.own_table(run), 0)
     # 17.965 + 0.035 = 18.0 s; 63 x 0.03 + 0.03 = 1.92 s more
-    assert ["7,427", "90.4%", "18.0 s", "19.9 s", "3"] == _cells(wall_clock.own_table(run), 2)
+    assert ["7,427", "90.4%", "18.0 s", "19.9 s", "3"] == cells_of(wall_clock.own_table(run), 2)
 
 
 def test_shares_stand_first_beside_the_chapters(run):
     """The chapter prints 0.132 of 0.487 s and 4.715 of 5.182 s: 27.1% and 91.0%."""
     shown = wall_clock.beside_the_chapter(run)
 
-    assert ["90", "28.6%", "27.1%"] == _cells(shown, 0)[:3]
-    assert ["7,427", "90.4%", "91.0%", "18.0 s", "4.715 s", "19.9 s", "5.182 s"] == _cells(shown, 2)
+    assert ["90", "28.6%", "27.1%"] == cells_of(shown, 0)[:3]
+    assert ["7,427", "90.4%", "91.0%", "18.0 s", "4.715 s", "19.9 s", "5.182 s"] == cells_of(
+        shown, 2
+    )
     assert "Both write 64 tokens" in shown.data
     assert "lengths differ" not in shown.data
 
@@ -118,8 +116,10 @@ def test_only_lengths_alike_stand_side_by_side(quick):
     """
     shown = wall_clock.beside_the_chapter(quick)
 
-    assert ["96 by 90", "1,095 by 960", "4,247 by 3,731"] == [_cells(shown, n)[0] for n in range(3)]
-    assert "58.7%" == _cells(shown, 1)[2]
+    assert ["96 by 90", "1,095 by 960", "4,247 by 3,731"] == [
+        cells_of(shown, n)[0] for n in range(3)
+    ]
+    assert "58.7%" == cells_of(shown, 1)[2]
     assert "Where lengths differ, yours stands first." in shown.data
     assert "7,427" not in shown.data
     assert "Yours wrote 32 tokens of answer, the chapter 64" in shown.data
@@ -159,8 +159,8 @@ def test_the_bars_have_one_scale(run):
 
 def test_streaming_moves_the_text_and_not_the_prefill(run):
     """Streamed: text at 1.035 of 1.695 s; in one piece at 1.715 s: 40% off. One pair is whole."""
-    assert ["streamed", "1.00 s", "1.04 s", "1.70 s"] == _cells(streaming.own_table(run), 0)
-    assert ["in one piece", "1.02 s", "1.72 s", "1.72 s"] == _cells(streaming.own_table(run), 1)
+    assert ["streamed", "1.00 s", "1.04 s", "1.70 s"] == cells_of(streaming.own_table(run), 0)
+    assert ["in one piece", "1.02 s", "1.72 s", "1.72 s"] == cells_of(streaming.own_table(run), 1)
     assert "1 pair of requests of 1,095 prompt tokens" in streaming.own_table(run).data
     said = streaming.verdict(run).data
     for part in (
@@ -186,17 +186,17 @@ def test_decode_is_counted_by_steps_and_compared_with_the_first_row(run):
     """10, 20 and 40 ms a step: 100, 50, 25 tok/s; half and a quarter of the rate."""
     shown = decode.own_table(run)
 
-    assert ["83", "100", "10.00", "–", "–", "3"] == _cells(shown, 0)
-    assert ["3,731", "50.0", "20.00", "−50%", "+100%", "3"] == _cells(shown, 1)
-    assert ["7,414", "25.0", "40.00", "−75%", "+300%", "3"] == _cells(shown, 2)
+    assert ["83", "100", "10.00", "–", "–", "3"] == cells_of(shown, 0)
+    assert ["3,731", "50.0", "20.00", "−50%", "+100%", "3"] == cells_of(shown, 1)
+    assert ["7,414", "25.0", "40.00", "−75%", "+300%", "3"] == cells_of(shown, 2)
 
 
 def test_beside_the_chapter_decode_is_counted_as_it_counts(run):
     """64 tokens over 63 steps of 10 ms: 101.6 tok/s and 9.84 ms; printed are 189.1 and 5.29."""
     shown = decode.beside_the_chapter(run)
 
-    assert ["83", "–", "–", "102", "189.1", "9.84", "5.29"] == _cells(shown, 0)
-    assert ["7,414", "−75%", "−25%"] == _cells(shown, 2)[:3]
+    assert ["83", "–", "–", "102", "189.1", "9.84", "5.29"] == cells_of(shown, 0)
+    assert ["7,414", "−75%", "−25%"] == cells_of(shown, 2)[:3]
 
 
 def test_the_slowdown_is_said_both_ways(run, quick):
@@ -247,7 +247,7 @@ def test_bytes_that_do_not_explain_a_slowdown_are_not_blamed(run):
     At 100 steps a second 10.19 GB/s, which allows 37.6 steps where 25 came. The added 168.9 MB
     took 30 ms more, 5.63 GB/s: 55% of the pace of the short row.
     """
-    assert ["7,414", "100 MB", "171 MB", "37.6", "25.0", "66%"] == _cells(
+    assert ["7,414", "100 MB", "171 MB", "37.6", "25.0", "66%"] == cells_of(
         byte_count.own_table(run), 2
     )
     said = byte_count.verdict(run).data
@@ -285,7 +285,7 @@ def test_the_chapters_bytes_are_those_of_its_own_numbers():
     shown = byte_count.chapter_table()
 
     assert [["189.5", "189.1"], ["184.6", "186.7"], ["170.6", "160.6"], ["155.0", "140.9"]] == [
-        _cells(shown, n)[3:5] for n in range(4)
+        cells_of(shown, n)[3:5] for n in range(4)
     ]
 
 
@@ -305,7 +305,7 @@ def test_the_parts_of_a_request_add_up(run):
     """10 ms load, 230 prefill, 20 first step, 630 decode, 30 rest, 5 transport: 925 ms."""
     shown = where.own_table(run)
 
-    assert ["90", "10.0", "230", "20.0", "630", "30.0", "5.00", "925"] == _cells(shown, 0)
+    assert ["90", "10.0", "230", "20.0", "630", "30.0", "5.00", "925"] == cells_of(shown, 0)
     svg = where.bars(run).data
     widths = [float(w) for w in re.findall(r'<rect[^>]* width="([\d.]+)"', svg)]
     assert sum(widths[:6]) == pytest.approx(584, abs=0.05)
@@ -321,7 +321,7 @@ def test_a_part_below_zero_is_shown_and_explained(run, tmp_path):
     )
     shown = where.own_table(_run(tmp_path, [short]))
 
-    assert ["−1.00", "36.0", "925"] == _cells(shown, 0)[-3:]
+    assert ["−1.00", "36.0", "925"] == cells_of(shown, 0)[-3:]
     assert "two clocks meet" in shown.data
     assert "two clocks meet" not in where.own_table(run).data
 

@@ -27,9 +27,7 @@ def _short(monkeypatch):
 
 @pytest.fixture
 def model():
-    loading = Loading()
-    with scripted.Scripted(loading.routes()) as server:
-        loading.url = server.url
+    with Loading().serving() as loading:
         yield loading
 
 

@@ -2,23 +2,14 @@
 
 import pytest
 
-from twohalves.runs import Timing, reference
+from tests.rows import timed as row
+from twohalves.runs import reference
 from twohalves.runs.coldline import ColdLine, cold_line
 from twohalves.runs.load import Run
 from twohalves.runs.reuse import hit_rate, reuses, twins
 
 MODEL = {"name": "m", "sliding_window": None}
 TOLD = {"counts_cached": True, "prefill_is_whole": True, "steps_less": 1}
-
-
-def row(seq, tokens, prefill, *, cached=None, total=None, **more):
-    """One row; seconds in, nanoseconds kept."""
-    fields = {"experiments": "prompt_cache", "condition": str(tokens), **more}
-    return Timing(
-        run_id="r", seq=seq, prompt_eval_count=tokens, prompt_eval_cached_count=cached,
-        prompt_eval_duration=round(prefill * 1e9), eval_count=32, eval_duration=10**9,
-        sent_ns=0, done_ns=round((total or prefill + 1) * 1e9), **fields,
-    )  # fmt: skip
 
 
 def held(tmp_path, *rows, counters=TOLD, **session):

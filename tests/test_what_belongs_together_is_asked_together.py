@@ -3,7 +3,6 @@
 import pytest
 
 from tests.rows import invalid, is_whole
-from tests.servers import scripted
 from tests.servers.process import Loading
 from twohalves.errors import Interrupted, ServerShared
 from twohalves.measure import Profile, live, measure, profiles
@@ -16,9 +15,7 @@ COLD, TWIN = 4, 5
 
 @pytest.fixture
 def model():
-    loading = Loading()
-    with scripted.Scripted(loading.routes()) as server:
-        loading.url = server.url
+    with Loading().serving() as loading:
         yield loading
 
 

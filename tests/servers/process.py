@@ -10,6 +10,7 @@ with another window loads it anew.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -37,6 +38,13 @@ class Loading(modelled.Modelled):
     def routes(self):
         """The modelled routes, with what is in memory."""
         return super().routes() | {"/api/ps": self.ps, "/api/tags": self.tags}
+
+    @contextlib.contextmanager
+    def serving(self):
+        """The model itself, answering at `url` by its `server`."""
+        with scripted.Scripted(self.routes()) as server:
+            self.url, self.server = server.url, server
+            yield self
 
     def tags(self, _):
         """The one model, under the digest of the moment."""
