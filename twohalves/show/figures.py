@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
+from collections.abc import Iterator
 
 import matplotlib as mpl
 from IPython.display import SVG
@@ -27,9 +29,7 @@ def rates_by_length(run: Run) -> SVG:
     own, printed = lines(run), reference.prefill_decode()
     lengths = [line.prompt_tokens.median for line in own]
     theirs = [row.prompt_tokens for row in printed]
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "two-halves", "font.size": 10}):
-        figure = Figure(figsize=(6.2, 3.6), layout="constrained")
-        axes = figure.subplots()
+    with _figure() as (figure, axes):
         for color, name, yours, chapters in (
             (
                 _PREFILL,
@@ -58,9 +58,7 @@ def token_time_by_context(run: Run) -> SVG:
     """Milliseconds a token over context: measured, by counting bytes, and the chapter's."""
     own, printed = decode.lines(run), reference.decode_vs_context()
     counted = byte_count.own_count(run)
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "two-halves", "font.size": 10}):
-        figure = Figure(figsize=(6.2, 3.6), layout="constrained")
-        axes = figure.subplots()
+    with _figure() as (figure, axes):
         contexts = [line.prompt_tokens.median for line in own]
         times = [1000 / line.decode_rate.median for line in own]
         axes.plot(contexts, times, "o-", color=_DECODE, label="yours")
@@ -75,6 +73,14 @@ def token_time_by_context(run: Run) -> SVG:
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=True))
         return SVG(_themed(figure, "Milliseconds per answer token over tokens of context"))
+
+
+@contextlib.contextmanager
+def _figure() -> Iterator[tuple[Figure, mpl.axes.Axes]]:
+    """One size and one style for all; the same data give the same text of the SVG."""
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "two-halves", "font.size": 10}):
+        figure = Figure(figsize=(6.2, 3.6), layout="constrained")
+        yield figure, figure.subplots()
 
 
 def _dress(axes: mpl.axes.Axes) -> None:

@@ -16,6 +16,7 @@ PREFILL = "var(--th-prefill, #3d7ab8)"
 DECODE = "var(--th-decode, #cc5a50)"
 ON_COLOR = "var(--th-on-color, #ffffff)"
 FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
+_WIDTH, _LEFT, _PITCH = 600, 8.0, 50
 
 
 def drawing(width: int, height: int, title: str, parts: Sequence[str]) -> str:
@@ -54,6 +55,25 @@ def stroke(points: Sequence[tuple[float, float]], color: str = FAINT) -> str:
     """A thin line through points."""
     through = " ".join(f"{_short(x)},{_short(y)}" for x, y in points)
     return f'<polyline points="{through}" fill="none" stroke="{color}" stroke-width="1.5"/>'
+
+
+def bars(rows: Sequence[tuple[str, Sequence[tuple[float, str]]]], title: str) -> str:
+    """A whole SVG of bars, each under its label; the title says what they show, then the labels.
+
+    Args:
+        rows: label of each bar, and its segments from left to right: part of the width, color.
+        title: what the picture shows, for those who cannot see it.
+    """
+    parts: list[str] = []
+    for number, (said, segments) in enumerate(rows):
+        top, left = _PITCH * number, _LEFT
+        parts.append(label(left, top + 16, said))
+        for share, color in segments:
+            width = (_WIDTH - 2 * _LEFT) * share
+            parts.append(box(left, top + 22, width, 18, color))
+            left += width
+    told = f"{title} {'; '.join(said for said, _ in rows)}."
+    return drawing(_WIDTH, _PITCH * len(rows), told, parts)
 
 
 def _short(value: float) -> str:

@@ -18,12 +18,8 @@ from twohalves.show.numbers import counted, fixed, percent, seconds
 from twohalves.stats import Summary, summarize
 
 TTFT = "ttft"
-WIDTH = 600
 LONG_ANSWER = 500
 """Tokens of an answer that is long: about a page."""
-_LEFT = 8.0
-_ROOM = WIDTH - 2 * _LEFT
-_PITCH = 50.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,19 +201,14 @@ def _share(first_s: float, rest_s: float) -> float:
 def bars(run: Run) -> SVG:
     """One bar a length, to a common scale: until the first token, and after it."""
     found = waits(run)
-    scale = _ROOM / max(wait.total_s for wait in found)
-    parts: list[str] = []
-    for number, wait in enumerate(found):
-        top = _PITCH * number
-        cut, whole = scale * wait.share.median * wait.total_s, scale * wait.total_s
-        parts += [
-            svg.label(_LEFT, top + 16, _said(wait)),
-            svg.box(_LEFT, top + 22, cut, 18, svg.PREFILL),
-            svg.box(_LEFT + cut, top + 22, whole - cut, 18, svg.DECODE),
-        ]
-    title = "Until the first token, and after it, to one scale. "
-    title += "; ".join(_said(wait) for wait in found) + "."
-    return SVG(svg.drawing(WIDTH, int(_PITCH * len(found)), title, parts))
+    longest = max(wait.total_s for wait in found)
+    rows = [(_said(wait), _halves(wait, longest)) for wait in found]
+    return SVG(svg.bars(rows, "Until the first token, and after it, to one scale."))
+
+
+def _halves(wait: Wait, longest: float) -> list[tuple[float, str]]:
+    whole, share = wait.total_s / longest, wait.share.median
+    return [(whole * share, svg.PREFILL), (whole * (1 - share), svg.DECODE)]
 
 
 def _said(wait: Wait) -> str:

@@ -15,10 +15,6 @@ from twohalves.show.needs import needs
 from twohalves.show.numbers import fixed, percent, seconds, significant
 from twohalves.show.wall_clock import TTFT
 
-WIDTH = 600
-_LEFT = 8.0
-_ROOM = WIDTH - 2 * _LEFT
-_PITCH = 50.0
 _COLORS = {"prefill": svg.PREFILL, "decode": svg.DECODE}
 
 
@@ -97,24 +93,15 @@ def bars(run: Run) -> SVG | Markdown:
     found = accounts(run)
     if not found:
         return _untold(run)
-    shapes: list[str] = []
-    for number, each in enumerate(found):
-        top = _PITCH * number
-        shapes += [svg.label(_LEFT, top + 16, _said(each)), *_bar(each, top + 22)]
-    title = "Shares of each request, in the order they happen. "
-    title += "; ".join(_said(each) for each in found) + "."
-    return SVG(svg.drawing(WIDTH, int(_PITCH * len(found)), title, shapes))
+    rows = [(_said(each), _shares(each)) for each in found]
+    return SVG(svg.bars(rows, "Shares of each request, in the order they happen."))
 
 
-def _bar(each: Account, top: float) -> list[str]:
-    """A request as one bar; what belongs to neither half is gray. A part below 0 has no width."""
-    shapes, left = [], _LEFT
+def _shares(each: Account) -> list[tuple[float, str]]:
+    """What belongs to neither half is gray. A part below 0 has no width."""
     shown = {name: max(0, ns) for name, ns in each.parts.named().items()}
-    for name, ns in shown.items():
-        width = _ROOM * ns / sum(shown.values())
-        shapes.append(svg.box(left, top, width, 18, _COLORS.get(name, svg.FAINT)))
-        left += width
-    return shapes
+    whole = sum(shown.values())
+    return [(ns / whole, _COLORS.get(name, svg.FAINT)) for name, ns in shown.items()]
 
 
 def _said(each: Account) -> str:
