@@ -348,8 +348,10 @@ def test_a_guess_waits_for_a_run_that_measured_it(run, tmp_path):
 PAGES = [
     function
     for module in (wall_clock, streaming, decode, byte_count, where, figures)
-    for function in vars(module).values()
-    if getattr(function, "__wrapped__", None) and function.__module__ == module.__name__
+    for name, function in vars(module).items()
+    if not name.startswith("_")
+    and getattr(function, "__wrapped__", None)
+    and function.__module__ == module.__name__
 ]
 
 
