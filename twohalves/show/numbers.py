@@ -42,8 +42,8 @@ def counted(count: float, one: str) -> str:
     return f"{fixed(count)} {one}{'' if count == 1 else 's'}"
 
 
-def significant(value: float | None, digits: int = 3) -> str:
-    """A number with so many significant digits, never in exponent form.
+def significant(value: float | None) -> str:
+    """A number with three significant digits, never in exponent form.
 
     >>> significant(190.26), significant(5.2356), significant(2043.6), significant(0)
     ('190', '5.24', '2,040', '0')
@@ -51,9 +51,9 @@ def significant(value: float | None, digits: int = 3) -> str:
     if value is None or value == 0 or not math.isfinite(value):
         return fixed(value)
     exact = Decimal(repr(float(value)))
-    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    step = Decimal(1).scaleb(exact.adjusted() - 2)
     rounded = exact.quantize(step, ROUND_HALF_UP)
-    return fixed(float(rounded), max(0, digits - 1 - rounded.adjusted()))
+    return fixed(float(rounded), max(0, 2 - rounded.adjusted()))
 
 
 def percent(fraction: float | None, decimals: int = 0) -> str:

@@ -51,10 +51,10 @@ def label(x: float, y: float, text: str, *, fill: str = INK, anchor: str = "star
     )
 
 
-def stroke(points: Sequence[tuple[float, float]], color: str = FAINT) -> str:
+def stroke(points: Sequence[tuple[float, float]]) -> str:
     """A thin line through points."""
     through = " ".join(f"{_short(x)},{_short(y)}" for x, y in points)
-    return f'<polyline points="{through}" fill="none" stroke="{color}" stroke-width="1.5"/>'
+    return f'<polyline points="{through}" fill="none" stroke="{FAINT}" stroke-width="1.5"/>'
 
 
 def bars(rows: Sequence[tuple[str, Sequence[tuple[float, str]]]], title: str) -> str:

@@ -7,21 +7,21 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from twohalves.stats.order import Interval
+from twohalves.stats.order import CONFIDENCE, Interval
 
 Row = TypeVar("Row")
 
 LEAST_BLOCKS = 5
+"""Of fewer blocks no interval is made: see `block_intervals`."""
 RESAMPLES = 2000
-_ENOUGH = 0.9
+"""Draws."""
+_ENOUGH = 0.9  # part of the draws that must give a value
 _SEED = 31
 
 
 def block_intervals(
     blocks: Sequence[Sequence[Row]],
     quantities: Callable[[list[Row]], Sequence[float]],
-    *,
-    confidence: float = 0.95,
 ) -> tuple[Interval, ...] | None:
     """Percentile intervals of several quantities at once, by block bootstrap.
 
@@ -34,7 +34,6 @@ def block_intervals(
         blocks: rows by block.
         quantities: computes numbers from rows, always as many; a draw it refuses with
             ValueError is left out, for example one with too few lengths for a curve.
-        confidence: part of the draws inside, a fraction.
 
     Returns:
         None with fewer than five blocks, or if more than a tenth of the draws were refused.
@@ -53,7 +52,7 @@ def block_intervals(
             drawn.append(tuple(quantities(rows)))
     if len(drawn) < _ENOUGH * RESAMPLES:
         return None
-    return tuple(_middle(sorted(values), confidence) for values in zip(*drawn, strict=True))
+    return tuple(_middle(sorted(values)) for values in zip(*drawn, strict=True))
 
 
 def _draws(blocks: Sequence[Sequence[Row]]) -> Iterator[list[Row]]:
@@ -62,6 +61,6 @@ def _draws(blocks: Sequence[Sequence[Row]]) -> Iterator[list[Row]]:
         yield [row for block in chance.choices(blocks, k=len(blocks)) for row in block]
 
 
-def _middle(ordered: Sequence[float], confidence: float) -> Interval:
-    cut = int(len(ordered) * (1 - confidence) / 2)
-    return Interval(low=ordered[cut], high=ordered[-1 - cut], confidence=confidence)
+def _middle(ordered: Sequence[float]) -> Interval:
+    cut = int(len(ordered) * (1 - CONFIDENCE) / 2)
+    return Interval(low=ordered[cut], high=ordered[-1 - cut], confidence=CONFIDENCE)

@@ -38,7 +38,7 @@ class Quadratic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staircase:
-    """t = t0 + a * step * ceil(n / step) + b * n^2: whole batches are paid for."""
+    """t = t0 + a * 512 * ceil(n / 512) + b * n^2: whole batches are paid for."""
 
     t0: float
     """Value before the first step."""
@@ -46,12 +46,10 @@ class Staircase:
     """Per n, where n fills its batches."""
     b: float
     """Per n squared."""
-    step: int
-    """Size of a batch."""
 
     def at(self, n: float) -> float:
         """The curve at n."""
-        return self.t0 + self.a * _filled(n, self.step) + self.b * n**2
+        return self.t0 + self.a * _filled(n) + self.b * n**2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +77,16 @@ def quadratic(n: Sequence[float], t: Sequence[float]) -> Quadratic:
     return Quadratic(t0=t0, a=a, b=b)
 
 
-def staircase(n: Sequence[float], t: Sequence[float], step: int = BATCH) -> Staircase:
-    """The curve t0 + a * step * ceil(n / step) + b * n^2 with the least relative errors.
+def staircase(n: Sequence[float], t: Sequence[float]) -> Staircase:
+    """The curve t0 + a * 512 * ceil(n / 512) + b * n^2 with the least relative errors.
 
     Raises:
         ValueError: as `quadratic`.
     """
     _demand_different(n, 3)
-    filled = [_filled(each, step) for each in n]
+    filled = [_filled(each) for each in n]
     t0, a, b = nonnegative([[1.0] * len(n), filled, [each**2 for each in n]], t)
-    return Staircase(t0=t0, a=a, b=b, step=step)
+    return Staircase(t0=t0, a=a, b=b)
 
 
 def line(x: Sequence[float], y: Sequence[float]) -> Line:
@@ -143,9 +141,9 @@ def _best(scaled: NDArray[np.float64], size: NDArray[np.float64]) -> tuple[float
     return tuple(float(each) for each in best / size)
 
 
-def _filled(n: float, step: int) -> float:
+def _filled(n: float) -> float:
     """N rounded up to whole batches."""
-    return float(-(-n // step) * step)
+    return float(-(-n // BATCH) * BATCH)
 
 
 def _demand_different(x: Sequence[float], least: int) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+CONFIDENCE = 0.95
+"""What every interval of this book is asked to reach, a fraction."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
@@ -22,8 +25,8 @@ class Interval:
         return Interval(low=self.low * factor, high=self.high * factor, confidence=self.confidence)
 
 
-def narrowest(ordered: Sequence[float], below: Sequence[int], confidence: float) -> Interval | None:
-    """The narrowest symmetric interval that reaches the confidence asked for.
+def narrowest(ordered: Sequence[float], below: Sequence[int]) -> Interval | None:
+    """The narrowest symmetric interval that reaches CONFIDENCE.
 
     The true value lies outside the k-th smallest and the k-th largest value with probability
     2 * P(L <= k - 1), where L is how many of the values lie below it.
@@ -31,7 +34,6 @@ def narrowest(ordered: Sequence[float], below: Sequence[int], confidence: float)
     Args:
         ordered: the values, smallest first.
         below: in how many of all equally likely cases L is 0, 1, 2 ...
-        confidence: that the interval shall cover the true value, a fraction.
 
     Returns:
         None when so few values cannot reach that confidence.
@@ -40,7 +42,7 @@ def narrowest(ordered: Sequence[float], below: Sequence[int], confidence: float)
     for k in range(1, len(ordered) // 2 + 1):
         tail += below[k - 1]
         covered = 1 - 2 * tail / cases
-        if covered < confidence:
+        if covered < CONFIDENCE:
             break
         best = Interval(low=ordered[k - 1], high=ordered[-k], confidence=covered)
     return best

@@ -16,12 +16,10 @@ class Ratio:
     value: float
     """Median over median."""
     interval: Interval | None
-    """Where the true factor lies; None = too few values for the confidence asked for."""
+    """Where the true factor lies; None = too few values for 95 percent."""
 
 
-def ratio_of_medians(
-    above: Sequence[float], below: Sequence[float], confidence: float = 0.95
-) -> Ratio:
+def ratio_of_medians(above: Sequence[float], below: Sequence[float]) -> Ratio:
     """Median of one group over that of another, with a distribution-free interval.
 
     If the two groups differ by a factor alone, it lies between the k-th smallest and the k-th
@@ -32,7 +30,6 @@ def ratio_of_medians(
     Args:
         above: values of the group on top, all above 0.
         below: values of the group below, all above 0.
-        confidence: that the interval shall cover the true factor, a fraction.
 
     Raises:
         ValueError: an empty group, or a value that is not above 0.
@@ -46,7 +43,7 @@ def ratio_of_medians(
     quotients = sorted(top / bottom for top in above for bottom in below)
     return Ratio(
         value=statistics.median(above) / statistics.median(below),
-        interval=narrowest(quotients, ranks(len(above), len(below)), confidence),
+        interval=narrowest(quotients, ranks(len(above), len(below))),
     )
 
 

@@ -47,15 +47,15 @@ def summarize(values: Sequence[float]) -> Summary:
     )
 
 
-def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:
-    """The narrowest symmetric order-statistic interval that reaches the confidence asked for.
+def median_interval(values: Sequence[float]) -> Interval | None:
+    """The narrowest symmetric order-statistic interval that reaches 95 percent.
 
     Between the k-th smallest and the k-th largest of n values the true median lies with
     probability 1 - 2 * P(Binomial(n, 1/2) <= k - 1), whatever the distribution
     (David & Nagaraja, Order Statistics, section 7.1).
 
     Returns:
-        None when n values cannot reach that confidence: fewer than six for 95 percent.
+        None when n values cannot reach that: fewer than six.
 
     >>> median_interval([1, 2, 3, 4, 5]) is None
     True
@@ -63,4 +63,4 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
     Interval(low=1, high=6, confidence=0.96875)
     """
     n = len(values)
-    return narrowest(sorted(values), [math.comb(n, k) for k in range(n + 1)], confidence)
+    return narrowest(sorted(values), [math.comb(n, k) for k in range(n + 1)])

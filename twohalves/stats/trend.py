@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from twohalves.stats.order import Interval, narrowest
+from twohalves.stats.order import CONFIDENCE, Interval, narrowest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,12 +18,12 @@ class Trend:
     slope: float
     """Unit of y per unit of x: the median of the slopes between all pairs of points."""
     interval: Interval | None
-    """Where the true slope lies; None = too few points for the confidence asked for."""
+    """Where the true slope lies; None = too few points for 95 percent."""
     n: int
     """Number of points."""
 
 
-def trend(x: Sequence[float], y: Sequence[float], confidence: float = 0.95) -> Trend:
+def trend(x: Sequence[float], y: Sequence[float]) -> Trend:
     """The Theil-Sen slope with its exact distribution-free interval.
 
     Of the N = n (n - 1) / 2 slopes between pairs of points, the k-th smallest and the k-th
@@ -35,7 +35,6 @@ def trend(x: Sequence[float], y: Sequence[float], confidence: float = 0.95) -> T
     Args:
         x: where each value was taken, no two equal.
         y: the values.
-        confidence: that the interval shall cover the true slope, a fraction.
 
     Raises:
         ValueError: fewer than two points, lengths that differ, or two equal x.
@@ -56,18 +55,18 @@ def trend(x: Sequence[float], y: Sequence[float], confidence: float = 0.95) -> T
     )
     return Trend(
         slope=statistics.median(slopes),
-        interval=narrowest(slopes, inversions(len(points)), confidence),
+        interval=narrowest(slopes, inversions(len(points))),
         n=len(points),
     )
 
 
-def points_needed(confidence: float = 0.95) -> int:
-    """The fewest points whose slope can have an interval: n with 1 - 2 / n! >= confidence.
+def points_needed() -> int:
+    """The fewest points whose slope can have an interval: n with 1 - 2 / n! >= CONFIDENCE.
 
     >>> points_needed()
     5
     """
-    return next(n for n in itertools.count(2) if 1 - 2 / math.factorial(n) >= confidence)
+    return next(n for n in itertools.count(2) if 1 - 2 / math.factorial(n) >= CONFIDENCE)
 
 
 def inversions(n: int) -> list[int]:
