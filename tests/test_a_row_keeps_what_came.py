@@ -15,7 +15,8 @@ DESIGN = (
     "prompt_eval_count, prompt_eval_cached_count, prompt_eval_duration, eval_count, "
     "eval_duration, load_duration, total_duration, done_reason, sent_ns, first_any_ns, "
     "first_text_ns, last_text_ns, done_ns, server_first_at, server_last_at, n_chunks, "
-    "started_at, valid, flags"
+    "started_at, valid, flags, "
+    "setup, streamed, server_done_at, loop_chunks"  # since schema 2
 )
 
 VALUES = {int: st.integers(0, 2**62), str: st.text(max_size=20), bool: st.booleans()}
