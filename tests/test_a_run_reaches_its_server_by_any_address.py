@@ -1,7 +1,6 @@
 """Whatever address names the server, all of a run goes there: past proxies, under a prefix."""
 
 import dataclasses
-import socket
 
 import pytest
 
@@ -49,15 +48,7 @@ def test_an_address_to_listen_on_is_asked_on_loopback(tmp_path, host):
 
 def test_the_second_address_of_a_name_is_asked_where_the_first_refuses(tmp_path, monkeypatch):
     """A name of a container's host: IPv6 first, and the server on IPv4 only."""
-    real = socket.getaddrinfo
-
-    def two(host, port, *args, **kwargs):
-        if host != "host.docker.internal":
-            return real(host, port, *args, **kwargs)
-        six = (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", port, 0, 0))
-        return [six, (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
-
-    monkeypatch.setattr(socket, "getaddrinfo", two)
+    scripted.name_two_addresses(monkeypatch)
     with scripted.Scripted(Loading().routes()) as server:
         _measured(f"host.docker.internal:{server.port}", tmp_path)
 

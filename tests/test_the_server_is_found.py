@@ -5,7 +5,13 @@ import socket
 
 import pytest
 
-from tests.servers.scripted import Answer, Scripted, ollama_routes, unused_port
+from tests.servers.scripted import (
+    Answer,
+    Scripted,
+    name_two_addresses,
+    ollama_routes,
+    unused_port,
+)
 from twohalves import errors
 from twohalves.server import Server, find, who
 from twohalves.server.endpoint import parse_endpoint
@@ -275,15 +281,7 @@ def test_localhost_reaches_a_server_on_ipv6(name):
 
 def test_a_name_with_two_addresses_tries_both(monkeypatch):
     """The first refuses, the second answers; if none does, both are named."""
-    real = socket.getaddrinfo
-
-    def two(host, port, *args, **kwargs):
-        if host != "host.docker.internal":
-            return real(host, port, *args, **kwargs)
-        six = (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", port, 0, 0))
-        return [six, (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
-
-    monkeypatch.setattr(socket, "getaddrinfo", two)
+    name_two_addresses(monkeypatch)
     with Scripted(ollama_routes()) as server:
         found = find(environ={"OLLAMA_HOST": f"host.docker.internal:{server.port}"})
         assert found.version == "0.24.0"

@@ -200,3 +200,16 @@ def until(condition: Any, seconds: float = 20.0) -> bool:
             return True
         time.sleep(0.02)
     return bool(condition())
+
+
+def name_two_addresses(monkeypatch: Any) -> None:
+    """From now on host.docker.internal means ::1 first and 127.0.0.1 second, as in Docker."""
+    real = socket.getaddrinfo
+
+    def two(host: str, port: int, *args: Any, **kwargs: Any) -> list[Any]:
+        if host != "host.docker.internal":
+            return real(host, port, *args, **kwargs)
+        six = (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", port, 0, 0))
+        return [six, (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", two)

@@ -7,16 +7,17 @@ differs. Ratios taken within a request, a pair or a block carry their own yardst
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from twohalves.runs import derive, reuse
 from twohalves.runs.conditions import tokens_outside_the_clock
 from twohalves.runs.load import Run
 from twohalves.runs.schema import Timing
 from twohalves.runs.session import Session
+from twohalves.server import Started
 from twohalves.stats import Ratio, ratio_of_medians
 
-SETTINGS = ("slots", "kv_type", "flash_attention", "host_cache_mib")
+SETTINGS = tuple(field.name for field in fields(Started))
 """What a private server was started with."""
 _VERSIONS = "versions"
 """Which versions count so: the server's own version says it already."""
