@@ -53,8 +53,8 @@ class Asker:
         self.at = clocks.read()
         """The clocks after the newest request."""
         kept = [(row.seq, row.attempt) for row in self.rows]
-        self.loaded: tuple[Loaded, ...] | None = None
-        """The model in memory as seen after the newest request; None = not told."""
+        self.loaded: Loaded | None = None
+        """The model in memory as seen after the newest request; None = not there, or not told."""
         self._attempts: dict[int, int] = {}
         for seq, attempt in [*kept, *records(folder)]:  # a kill may have come between the files
             self._attempts[seq] = max(attempt, self._attempts.get(seq, 0))
@@ -88,7 +88,7 @@ class Asker:
         line.transport.silence_s = longest_silence(request, self.rows)
         answered = ask(line, planned, prompt.text, self.began_ns)
         self.at = clocks.read()
-        self.loaded = line.loaded(self._session["model"]["name"])
+        self.loaded = next(iter(line.loaded(self._session["model"]["name"]) or ()), None)
         other = self._other_model()
         slept_s = clocks.between(before, self.at).slept_s
         found = self._found(answered, self._expected(request, prompt), slept_s)
@@ -130,14 +130,8 @@ class Asker:
     def _other_model(self) -> str | None:
         """The digest of the model that is loaded, if it is not the run's."""
         begun = self._session["model"]["digest"]
-        return next(
-            (
-                each.digest
-                for each in self.loaded or ()
-                if begun and each.digest not in {begun, None}
-            ),
-            None,
-        )
+        now = self.loaded.digest if self.loaded else None
+        return now if begun and now != begun else None
 
     def _found(self, answered: Answered, expected: Expected, slept_s: float) -> tuple[str, ...]:
         refused = "refused" in answered.noticed  # then there is no answer to judge
@@ -166,7 +160,7 @@ class Asker:
             usual_outside_ns=_median(_known(map(outside, measured))),
             usual_prefill_rate=usual_prefill_rate(here, request.prompt_tokens),
             gpu_share_begun=self._session["model"].get("gpu_share"),
-            gpu_share_now=next((each.gpu_share for each in self.loaded or ()), None),
+            gpu_share_now=self.loaded.gpu_share if self.loaded else None,
             length_known=not warming and (bool(prompt.units) or request.variant == "warm"),
             any_answer=request.experiments == "traffic",
             warming=warming,

@@ -225,7 +225,7 @@ class _Work:
     def _note_place(self, row: Timing) -> None:
         """What the model was given, of graphics memory and of window, as of the first answer."""
         if row.done_reason and "gpu_share" not in self._journal.session["model"]:
-            place = next(iter(self._asker.loaded or ()), None)
+            place = self._asker.loaded
             given = {"gpu_share": place and place.gpu_share, "window": place and place.window}
             self._journal.record("model", **given)
 
