@@ -1,5 +1,16 @@
 """Pure arithmetic in SI units and tokens: no files, no clocks, no plots."""
 
+from twohalves.formulas.cost import (
+    Bill,
+    Prices,
+    Traffic,
+    bill,
+    hit_rate_that_pays,
+    hit_rate_worth_the_output,
+    machine_hours,
+    saved_by_cache,
+    saved_by_hit_rate,
+)
 from twohalves.formulas.decode_ceiling import bandwidth_used, decode_ceiling
 from twohalves.formulas.gguf_shape import kv_shape
 from twohalves.formulas.kv_cache import (
@@ -11,25 +22,35 @@ from twohalves.formulas.kv_cache import (
     cache_bytes,
     is_quantized,
 )
-from twohalves.formulas.latency import FittedLatency, Latency, crude_latency
+from twohalves.formulas.latency import FittedLatency, Latency, constant_rates, crude_latency
 from twohalves.formulas.memory import memory_needed
 from twohalves.formulas.rates import decode_steps, rate
 
 __all__ = [
     "KV_TYPES",
+    "Bill",
     "FittedLatency",
     "KvLayer",
     "KvShape",
     "Latency",
     "PerToken",
+    "Prices",
+    "Traffic",
     "bandwidth_used",
+    "bill",
     "bytes_per_token",
     "cache_bytes",
+    "constant_rates",
     "crude_latency",
     "decode_ceiling",
     "decode_steps",
+    "hit_rate_that_pays",
+    "hit_rate_worth_the_output",
     "is_quantized",
     "kv_shape",
+    "machine_hours",
     "memory_needed",
     "rate",
+    "saved_by_cache",
+    "saved_by_hit_rate",
 ]

@@ -89,7 +89,8 @@ def fit(material: Material) -> FittedLatency | None:
         values = _coefficients(material.first, material.steps)
     except ValueError:
         return None
-    return FittedLatency(**dict(zip(COEFFICIENTS, values, strict=True)))
+    t0, a, b, c, d = values
+    return FittedLatency(t0_s=t0, a_s=a, b_s=b, c_s=c, d_s=d)
 
 
 def intervals(material: Material) -> dict[str, Interval] | None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 UNKNOWN = "not reported"
 """Shown where the server did not say."""
+_ROUNDED = Context(prec=14, rounding=ROUND_HALF_UP)
 
 
 def fixed(value: float | None, decimals: int = 0) -> str:
@@ -21,8 +22,8 @@ def fixed(value: float | None, decimals: int = 0) -> str:
     Raises:
         ValueError: the value is not finite.
 
-    >>> fixed(4247), fixed(2.675, 2), fixed(None)
-    ('4,247', '2.68', 'not reported')
+    >>> fixed(4247), fixed(2.675, 2), fixed(400.49999999999994), fixed(None)
+    ('4,247', '2.68', '401', 'not reported')
     """
     if value is None:
         return UNKNOWN
@@ -30,7 +31,16 @@ def fixed(value: float | None, decimals: int = 0) -> str:
         msg = f"a number to show must be finite, got {value}"
         raise ValueError(msg)
     step = Decimal(1).scaleb(-decimals)
-    return f"{Decimal(repr(float(value))).quantize(step, ROUND_HALF_UP):,f}"
+    return f"{_decimal(value).quantize(step, ROUND_HALF_UP):,f}"
+
+
+def _decimal(value: float) -> Decimal:
+    """The digits that a reader would see, freed of the last binary ones.
+
+    Products of decimal prices and counts are off by a unit in the sixteenth digit or so:
+    $400.50 comes out as 400.49999999999994 and would be rounded down. Fourteen digits are kept.
+    """
+    return _ROUNDED.create_decimal(repr(float(value)))
 
 
 def counted(count: float, one: str) -> str:
@@ -42,18 +52,18 @@ def counted(count: float, one: str) -> str:
     return f"{fixed(count)} {one}{'' if count == 1 else 's'}"
 
 
-def significant(value: float | None) -> str:
-    """A number with three significant digits, never in exponent form.
+def significant(value: float | None, digits: int = 3) -> str:
+    """A number with so many significant digits, never in exponent form.
 
     >>> significant(190.26), significant(5.2356), significant(2043.6), significant(0)
     ('190', '5.24', '2,040', '0')
     """
     if value is None or value == 0 or not math.isfinite(value):
         return fixed(value)
-    exact = Decimal(repr(float(value)))
-    step = Decimal(1).scaleb(exact.adjusted() - 2)
+    exact = _decimal(value)
+    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
     rounded = exact.quantize(step, ROUND_HALF_UP)
-    return fixed(float(rounded), max(0, 2 - rounded.adjusted()))
+    return fixed(float(rounded), max(0, digits - 1 - rounded.adjusted()))
 
 
 def percent(fraction: float | None, decimals: int = 0) -> str:

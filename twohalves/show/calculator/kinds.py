@@ -1,0 +1,82 @@
+"""The calculators there are: what each computes and says, by its name in data/worksheet.json."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from twohalves.show.calculator import latency, worksheet
+from twohalves.show.calculator.rates import RateSet
+from twohalves.show.calculator.spec import Results, Spec, Values, spec
+from twohalves.show.calculator.words import shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """The four functions that a calculator is made of; all are pure."""
+
+    compute: Callable[[Values, Sequence[RateSet]], Results]
+    """Outputs from inputs."""
+    sentence: Callable[[Spec, Values, dict[str, str], Results], str]
+    """The outcome in words."""
+    notes: Callable[[Values, Results, Sequence[RateSet]], list[str]]
+    """What a reader should know of it."""
+    picture: Callable[[Results, dict[str, str], str], str]
+    """SVG; the last argument says it in words."""
+
+
+KINDS: Mapping[str, Kind] = {
+    "latency": Kind(
+        compute=latency.compute,
+        sentence=latency.sentence,
+        notes=latency.notes,
+        picture=latency.picture,
+    ),
+    "worksheet": Kind(
+        compute=worksheet.compute,
+        sentence=worksheet.sentence,
+        notes=worksheet.notes,
+        picture=worksheet.picture,
+    ),
+}
+"""By name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Everything that a calculator shows for one set of inputs."""
+
+    results: Results
+    """Outputs, unrounded."""
+    texts: dict[str, str]
+    """Outputs and numeric inputs as they are shown, by id."""
+    sentence: str
+    """The outcome in words."""
+    notes: list[str]
+    """What a reader should know of it: a sentence each."""
+    picture: str
+    """SVG."""
+
+
+def outcome(name: str, values: Values, rates: Sequence[RateSet]) -> Outcome:
+    """Compute and say everything for one set of inputs.
+
+    Args:
+        name: of the calculator.
+        values: of all its inputs, accepted.
+        rates: those there are to choose from; none where a calculator needs none.
+
+    Raises:
+        UnknownName: no such calculator.
+    """
+    described, kind = spec(name), KINDS[name]
+    results = kind.compute(values, rates)
+    texts = shown(described, values, results)
+    said = kind.sentence(described, values, texts, results)
+    return Outcome(
+        results=results,
+        texts=texts,
+        sentence=said,
+        notes=kind.notes(values, results, rates),
+        picture=kind.picture(results, texts, said),
+    )

@@ -1,0 +1,67 @@
+"""A calculator in a stored notebook: right tables, and the place that the site brings to life.
+
+No widget is made: a saved widget would freeze, and make the page ask a CDN for its parts.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+
+from IPython.display import Markdown
+
+from twohalves.show.calculator.kinds import outcome
+from twohalves.show.calculator.rates import RateSet
+from twohalves.show.calculator.spec import spec
+from twohalves.show.calculator.start import Begun, take
+from twohalves.show.calculator.tables import as_markdown
+
+
+def stored(name: str, rates: Sequence[RateSet], begun: Begun) -> Markdown:
+    """The tables for the values that it begins with, its presets, and the place."""
+    described = spec(name)
+    found = outcome(name, begun.values, rates)
+    return Markdown(
+        "\n\n".join(
+            [
+                found.sentence,
+                as_markdown(described, found.texts, found.results),
+                *found.notes,
+                _presets(name, rates, begun),
+                _place(name, rates, begun),
+            ]
+        )
+        + "\n"
+    )
+
+
+def _presets(name: str, rates: Sequence[RateSet], begun: Begun) -> str:
+    """What each preset gives: the few outputs that a reader compares."""
+    described = spec(name)
+    compared = described["compared"]
+    labels = [{o["id"]: o["label"] for o in described["outputs"]}[each] for each in compared]
+    told = [f"| {' | '.join(['Preset', *labels])} |", "|:--|" + "--:|" * len(labels)]
+    for preset in described["presets"]:
+        values = dict(begun.values)
+        for each in described["inputs"]:
+            if each["id"] in preset["values"]:
+                asked, before = preset["values"][each["id"]], values[each["id"]]
+                values[each["id"]], _ = take(each, asked, before, rates)
+        found = outcome(name, values, rates)
+        cells = [preset["label"], *(found.texts[each].replace("<", "&lt;") for each in compared)]
+        told.append(f"| {' | '.join(cells)} |")
+    return "\n".join(told)
+
+
+def _place(name: str, rates: Sequence[RateSet], begun: Begun) -> str:
+    start = {
+        each: {"value": value, "source": begun.sources[each]}
+        for each, value in begun.values.items()
+    }
+    data = {"rates": [each.facts() for each in rates], "start": start}
+    told = "".join(
+        f' data-{key}="{html.escape(json.dumps(value, ensure_ascii=False), quote=True)}"'
+        for key, value in data.items()
+    )
+    return f'<div class="th-calculator" data-calculator="{name}"{told}></div>'

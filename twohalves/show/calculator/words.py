@@ -1,0 +1,125 @@
+"""How a calculator says its numbers: one function a display format of data/worksheet.json."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twohalves.show.calculator.spec import Input, Results, Spec, Values
+from twohalves.show.numbers import fixed, percent, seconds, significant
+
+_MILLION = 1_000_000
+_WHOLE_DOLLARS = 99.995
+"""From here on cents are left out."""
+
+
+def share(fraction: float) -> str:
+    """A share that never shows as none or all of something that has a little of both.
+
+    >>> share(0.9746), share(0.0004), share(0.99995)
+    ('97.5%', '<0.1%', '>99.9%')
+    """
+    if 0 < fraction < 0.001:
+        return "<0.1%"
+    if 0.999 < fraction < 1:
+        return ">99.9%"
+    return percent(fraction, 1)
+
+
+def exact_percent(fraction: float) -> str:
+    """A fraction that somebody set, as a percentage.
+
+    >>> exact_percent(0.6), exact_percent(0.3333)
+    ('60%', '33.33%')
+    """
+    return f"{trimmed(fixed(fraction * 100, 2))}%"
+
+
+def number(value: float) -> str:
+    """Three significant digits, without zeros that say nothing.
+
+    >>> number(16.79), number(1), number(0.05)
+    ('16.8', '1', '0.05')
+    """
+    return trimmed(significant(value))
+
+
+def amount(value: float) -> str:
+    """A quantity: whole from a hundred on, else three significant digits.
+
+    >>> amount(1032.05), amount(12.34), amount(0.5)
+    ('1,032', '12.3', '0.5')
+    """
+    return fixed(value) if value >= 100 else number(value)
+
+
+def millions(value: float) -> str:
+    """A count in millions.
+
+    >>> millions(1_068_000_000), millions(53)
+    ('1,068 M', '0.000053 M')
+    """
+    return f"{amount(value / _MILLION)} M"
+
+
+def dollars(value: float) -> str:
+    """Money: whole dollars from a hundred on, cents below, four digits of what is less than one.
+
+    >>> dollars(1242.8), dollars(3.75), dollars(0.0000075), dollars(0.0005837), dollars(0.075)
+    ('$1,243', '$3.75', '$0.0000075', '$0.0005837', '$0.075')
+    >>> dollars(0), dollars(0.1), dollars(-127.2)
+    ('$0', '$0.10', '−$127')
+    """
+    size, sign = abs(value), "−" if value < 0 else ""
+    if size == 0:
+        return "$0"
+    if size >= _WHOLE_DOLLARS:
+        return f"{sign}${fixed(size)}"
+    if size >= 1:
+        return f"{sign}${fixed(size, 2)}"
+    whole, _, rest = trimmed(significant(size, 4)).partition(".")
+    return f"{sign}${whole}.{rest.ljust(2, '0')}"
+
+
+def trimmed(text: str) -> str:
+    """Without zeros at the end of the decimals.
+
+    >>> trimmed("0.500"), trimmed("100"), trimmed("1.00")
+    ('0.5', '100', '1')
+    """
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+FORMATS: dict[str, Callable[[float], str]] = {
+    "amount": amount,
+    "count": fixed,
+    "dollars": dollars,
+    "millions": millions,
+    "number": number,
+    "percent": exact_percent,
+    "seconds": seconds,
+    "share": share,
+}
+"""By the names that data/worksheet.json uses."""
+
+
+def with_unit(described: Input, value: float) -> str:
+    """A value of an input as it is said: with its unit, in the singular where it is one."""
+    unit = described["unit"]
+    if value == 1:
+        unit = described.get("unit_one", unit)
+    text = FORMATS[described["format"]](value)
+    return f"{text} {unit.removeprefix('dollars ')}" if text.startswith("$") else f"{text} {unit}"
+
+
+def shown(spec: Spec, values: Values, results: Results) -> dict[str, str]:
+    """All outputs and all numeric inputs as they are shown, by their ids."""
+    texts = {}
+    for described in spec["inputs"]:
+        value = values[described["id"]]
+        if not isinstance(value, str):
+            texts[described["id"]] = FORMATS[described["format"]](value)
+    for output in spec["outputs"]:
+        result = results[output["id"]]
+        shape = FORMATS[output["format"]]
+        texts[output["id"]] = output["none"] if result is None else shape(result)
+    return texts
