@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 
 _MILLION = 1_000_000
 _HOUR_S = 3600
+_ALIKE = 1e-12
+"""Prices are decimals: what binary arithmetic leaves of a difference that is none is below this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,11 @@ class Prices:
 
     def missed(self, write_share: float) -> float:
         """Dollars per million prompt tokens that the cache did not hold, on average."""
-        return (1 - write_share) * self.uncached + write_share * self.written
+        return self.uncached + self.extra(write_share)
+
+    def extra(self, write_share: float) -> float:
+        """What of it is the charge for writing; below 0 where a written token is cheaper."""
+        return write_share * (self.written - self.uncached)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,10 +139,13 @@ def bill(traffic: Traffic, prices: Prices) -> Bill:
 def saved_by_cache(traffic: Traffic, prices: Prices) -> float:
     """Dollars a month less than without a cache; below 0 where writes cost more than hits save.
 
-    A prompt token costs h * cached + (1 - h) * missed instead of uncached.
+    A prompt token costs h * cached + (1 - h) * missed instead of uncached. Exactly 0 where the
+    two are one price.
     """
-    missed = prices.missed(traffic.write_share)
-    gain = traffic.hit_rate * (missed - prices.cached) - (missed - prices.uncached)
+    missed, extra = prices.missed(traffic.write_share), prices.extra(traffic.write_share)
+    gain = traffic.hit_rate * (missed - prices.cached) - extra
+    if abs(gain) <= _ALIKE * (prices.uncached + prices.cached + prices.written):
+        return 0.0
     return traffic.requests * traffic.prompt_tokens / _MILLION * gain
 
 
@@ -173,13 +182,12 @@ def hit_rate_that_pays(prices: Prices, write_share: float) -> float | None:
     >>> round(hit_rate_that_pays(dear, 1), 3)
     0.217
     """
-    missed = prices.missed(write_share)
-    extra = missed - prices.uncached
+    extra = prices.extra(write_share)
     if extra <= 0:
         return 0.0 if prices.cached <= prices.uncached else None
     if prices.cached >= prices.uncached:
         return None
-    return extra / (missed - prices.cached)
+    return extra / (prices.missed(write_share) - prices.cached)
 
 
 def hit_rate_worth_the_output(traffic: Traffic, prices: Prices) -> float | None:
@@ -203,9 +211,9 @@ def hit_rate_worth_the_output(traffic: Traffic, prices: Prices) -> float | None:
     gain = traffic.prompt_tokens * (missed - prices.cached)
     if gain <= 0:
         return None
-    extra = traffic.prompt_tokens * (missed - prices.uncached)
+    extra = traffic.prompt_tokens * prices.extra(traffic.write_share)
     rate = (traffic.output_tokens * prices.output + extra) / gain
-    return max(0.0, rate) if rate <= 1 else None
+    return min(max(0.0, rate), 1.0) if rate <= 1 + _ALIKE else None
 
 
 def machine_hours(seconds: float, requests: float, at_once: float = 1) -> float:

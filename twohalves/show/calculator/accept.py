@@ -46,10 +46,10 @@ def accept_number(described: Input, asked: object, previous: float) -> Accepted:
     low, high = described["min"], described["max"]
     if not low <= number <= high:
         limit, where = (low, "below the smallest") if number < low else (high, "above the largest")
-        told = f"“{text[:_LONGEST_QUOTED]}” is {where} value"
-        return Accepted(limit, f"{described['label']}: {told}; {_said(described, limit)}.")
+        told = f"“{text[:_LONGEST_QUOTED]}” is {where} value; {_said(described, limit)}."
+        return Accepted(limit, f"{described['label']}: {told}{_doubt(described, number)}")
     value = float(fixed(number, described["decimals"]).replace(",", ""))
-    value = min(max(value, low), high)
+    value = min(max(low, value), high)  # in this order, so that −0 becomes 0
     return Accepted(value, _remark(described, value, number, read_as))
 
 
@@ -84,14 +84,18 @@ def _read(described: Input, text: str) -> tuple[float | None, str]:
 
 def _remark(described: Input, value: float, number: float, read_as: str) -> str:
     label, text = described["label"], FORMATS[described["format"]](value)
+    doubt = _doubt(described, number)
     if read_as:
-        return f"{label}: read as {text}."
+        return f"{label}: read as {text}.{doubt}"
     if value != number:
-        return f"{label}: rounded to {text}."
-    low, high = described.get("plausible", (-math.inf, math.inf))
-    if value and not low <= value <= high:
-        return f"{label}: {text} {_per(described)} is unusual; is the unit right?"
-    return ""
+        return f"{label}: rounded to {text}.{doubt}"
+    return f"{label}: {text} {_per(described)} is unusual.{doubt}" if doubt else ""
+
+
+def _doubt(described: Input, number: float) -> str:
+    """A question where a number is far from what the input usually is; 0 is meant."""
+    low, high = described.get("plausible", (0, math.inf))
+    return "" if number <= 0 or low <= number <= high else " Is the unit right?"
 
 
 def _per(described: Input) -> str:

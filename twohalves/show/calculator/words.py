@@ -26,11 +26,15 @@ def share(fraction: float) -> str:
 
 
 def exact_percent(fraction: float) -> str:
-    """A fraction that somebody set, as a percentage.
+    """A fraction as a percentage with the four decimals that a reader can set.
 
-    >>> exact_percent(0.6), exact_percent(0.3333)
-    ('60%', '33.33%')
+    >>> exact_percent(0.6), exact_percent(0.3333), exact_percent(0.00002), exact_percent(0.99998)
+    ('60%', '33.33%', '<0.01%', '>99.99%')
     """
+    if 0 < fraction < 0.00005:
+        return "<0.01%"
+    if 0.99995 <= fraction < 1:
+        return ">99.99%"
     return f"{trimmed(fixed(fraction * 100, 2))}%"
 
 

@@ -68,13 +68,15 @@ def sentence(spec: Spec, values: Values, texts: dict[str, str], results: Results
         "first token. "
     )
     month = f"A month with {with_unit(spec['inputs'][3], float(values['requests']))} costs"
-    cost = f"{month} {texts['cost_total']}"
-    if results["cost_saved"]:
-        cost += f" instead of {texts['nocache_cost_total']}"
+    cost, without = f"{month} {texts['cost_total']}", texts["nocache_cost_total"]
+    if texts["cost_total"] != without:
+        cost += f"; without the cache it would be {without}"
     if not values["hit_rate"]:
         return f"{said}Nothing comes from cache. {cost}."
-    saved, skipped = texts["saved_s"], texts["skipped_tokens"]
-    return f"{said}The cache skips {skipped} tokens and saves {saved}. {cost}."
+    skipped = texts["skipped_tokens"]
+    noun = prompt["unit_one"] if skipped == "1" else prompt["unit"]
+    saved = f"and saves {texts['saved_s']}" if results["saved_s"] else "but saves no time"
+    return f"{said}The cache skips {skipped} {noun} {saved}. {cost}."
 
 
 def notes(values: Values, results: Results, rates: Sequence[RateSet]) -> list[str]:
