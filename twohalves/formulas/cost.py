@@ -69,9 +69,9 @@ class Prices:
 
     def missed(self, write_share: float) -> float:
         """Dollars per million prompt tokens that the cache did not hold, on average."""
-        return self.uncached + self.extra(write_share)
+        return self.uncached + self.surcharge(write_share)
 
-    def extra(self, write_share: float) -> float:
+    def surcharge(self, write_share: float) -> float:
         """What of it is the charge for writing; below 0 where a written token is cheaper."""
         return write_share * (self.written - self.uncached)
 
@@ -142,7 +142,7 @@ def saved_by_cache(traffic: Traffic, prices: Prices) -> float:
     A prompt token costs h * cached + (1 - h) * missed instead of uncached. Exactly 0 where the
     two are one price.
     """
-    missed, extra = prices.missed(traffic.write_share), prices.extra(traffic.write_share)
+    missed, extra = prices.missed(traffic.write_share), prices.surcharge(traffic.write_share)
     gain = traffic.hit_rate * (missed - prices.cached) - extra
     if abs(gain) <= _ALIKE * (prices.uncached + prices.cached + prices.written):
         return 0.0
@@ -182,7 +182,7 @@ def hit_rate_that_pays(prices: Prices, write_share: float) -> float | None:
     >>> round(hit_rate_that_pays(dear, 1), 3)
     0.217
     """
-    extra = prices.extra(write_share)
+    extra = prices.surcharge(write_share)
     if extra <= 0:
         return 0.0 if prices.cached <= prices.uncached else None
     if prices.cached >= prices.uncached:
@@ -211,7 +211,7 @@ def hit_rate_worth_the_output(traffic: Traffic, prices: Prices) -> float | None:
     gain = traffic.prompt_tokens * (missed - prices.cached)
     if gain <= 0:
         return None
-    extra = traffic.prompt_tokens * prices.extra(traffic.write_share)
+    extra = traffic.prompt_tokens * prices.surcharge(traffic.write_share)
     rate = (traffic.output_tokens * prices.output + extra) / gain
     return min(max(0.0, rate), 1.0) if rate <= 1 + _ALIKE else None
 
