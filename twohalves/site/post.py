@@ -11,10 +11,21 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
-from twohalves.site import access, calculators, downloads, figures, labels, links, mathml, network
+from twohalves.site import (
+    access,
+    calculators,
+    downloads,
+    figures,
+    labels,
+    links,
+    mathml,
+    network,
+    scripts,
+)
 from twohalves.site.stage import STATIC
 
-_ASSETS = ("favicon.svg", "twohalves.css", "twohalves.js")
+_COPIED = ("favicon.svg", "twohalves.css")
+_SCRIPT = "twohalves.js"
 
 
 def finish(built: Path, staging: Path) -> list[str]:
@@ -32,8 +43,9 @@ def finish(built: Path, staging: Path) -> list[str]:
             holds a calculator that cannot be made.
     """
     (built / "assets").mkdir(exist_ok=True)
-    for name in _ASSETS:
+    for name in _COPIED:
         shutil.copy2(STATIC / name, built / "assets" / name)
+    (built / "assets" / _SCRIPT).write_text(scripts.text(), encoding="utf-8")
     downloads.copy(built, staging)
     worksheet = calculators.read(staging)
     pages = sorted(path for path in built.rglob("*.html") if "site_libs" not in path.parts)
@@ -63,7 +75,7 @@ def _link_assets(soup: BeautifulSoup, page: str) -> None:
     head = soup.head
     if head is None:
         return
-    icon, style, script = (f"{up}assets/{name}" for name in _ASSETS)
+    icon, style, script = (f"{up}assets/{name}" for name in (*_COPIED, _SCRIPT))
     head.append(soup.new_tag("link", attrs={"rel": "icon", "href": icon}))
     head.append(soup.new_tag("link", attrs={"rel": "stylesheet", "href": style}))
     head.append(soup.new_tag("script", attrs={"src": script, "defer": ""}))

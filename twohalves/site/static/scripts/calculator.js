@@ -1,118 +1,6 @@
-/* Two Halves: the calculators of the static pages, and a word about search on file://.
- *
- * One classic script without imports, so that it also runs from file://. The arithmetic and the
- * wording are twins of twohalves/formulas/latency.py, twohalves/show/numbers.py and
- * twohalves/show/calculator.py; tests/vectors/latency.json holds them equal, strings included.
- */
-(function () {
+/* A calculator in the page: what a reader touches. */
+(function (T) {
   "use strict";
-
-  /* ---- numbers as text: halves round up on the decimal digits a reader would see ---- */
-
-  // The shortest decimal digits of a finite number, as [digits, exponent]: 2.675 -> ["2675", -3].
-  function decimalDigits(value) {
-    var parts = String(Math.abs(value)).split("e");
-    var point = parts[0].split(".");
-    var exponent = (parts[1] ? Number(parts[1]) : 0) - (point[1] || "").length;
-    return [point[0] + (point[1] || ""), exponent];
-  }
-
-  // The integer (a string of digits) nearest to digits * 10^shift, halves up.
-  function roundDigits(digits, shift) {
-    if (shift >= 0) return digits + "0".repeat(shift);
-    var keep = digits.length + shift;
-    var up = keep >= 0 && digits.charAt(keep) >= "5";
-    var head = keep > 0 ? digits.slice(0, keep) : "0";
-    return up ? String(BigInt(head) + 1n) : head;
-  }
-
-  function fixed(value, decimals) {
-    decimals = decimals || 0;
-    if (!Number.isFinite(value)) throw new RangeError("a number to show must be finite");
-    var parts = decimalDigits(value);
-    var whole = roundDigits(parts[0], parts[1] + decimals).replace(/^0+(?=\d)/, "");
-    whole = whole.padStart(decimals + 1, "0");
-    var integer = whole.slice(0, whole.length - decimals).replace(/\B(?=(\d{3})+$)/g, ",");
-    return (value < 0 ? "-" : "") + integer + (decimals ? "." + whole.slice(-decimals) : "");
-  }
-
-  // The power of ten of the first digit: 190.26 -> 2.
-  function adjusted(value) {
-    var parts = decimalDigits(value);
-    return parts[0].replace(/^0+/, "").length - 1 + parts[1];
-  }
-
-  function significant(value, digits) {
-    if (value === 0 || !Number.isFinite(value)) return fixed(value, 0);
-    var parts = decimalDigits(value);
-    var step = adjusted(value) - digits + 1;
-    var rounded = Number(roundDigits(parts[0], parts[1] - step) + "e" + step);
-    return fixed(rounded, Math.max(0, digits - 1 - adjusted(rounded)));
-  }
-
-  function seconds(value) {
-    return value >= 1 ? significant(value, 3) + " s" : significant(value * 1000, 3) + " ms";
-  }
-
-  // A share never shows as none or all of something that has a little of both.
-  function share(fraction) {
-    if (fraction > 0 && fraction < 0.001) return "<0.1%";
-    if (fraction < 1 && fraction > 0.999) return ">99.9%";
-    return fixed(fraction * 100, 1) + "%";
-  }
-
-  var formats = { seconds: seconds, share: share };
-
-  function counted(value, input) {
-    return fixed(value, 0) + " " + (value === 1 ? input.unit_one : input.unit);
-  }
-
-  /* ---- the crude latency model ---- */
-
-  function latency(inputs, rates) {
-    var prefill = inputs.prompt_tokens / rates.prefill_tok_s;
-    var decode = inputs.output_tokens / rates.decode_tok_s;
-    var total = prefill + decode;
-    return {
-      prefill_s: prefill, decode_s: decode, total_s: total,
-      prefill_share: total ? prefill / total : 0
-    };
-  }
-
-  function shown(spec, results) {
-    var texts = {};
-    spec.outputs.forEach(function (o) { texts[o.id] = formats[o.format](results[o.id]); });
-    return texts;
-  }
-
-  function latencySentence(spec, inputs, texts) {
-    return counted(inputs.prompt_tokens, spec.inputs[0]) + " in and " +
-      counted(inputs.output_tokens, spec.inputs[1]) + " out take " + texts.total_s + ": " +
-      texts.prefill_s + " to read and " + texts.decode_s + " to write; " +
-      texts.prefill_share + " of the time is prefill.";
-  }
-
-  // What a reader (or a link) asked for, made usable: a whole number within the limits, and what
-  // to say when it had to be changed ("" when not).
-  function accept(input, asked, previous) {
-    var text = String(asked === null || asked === undefined ? "" : asked).trim();
-    var number = /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
-    if (!Number.isFinite(number)) {
-      var what = text ? "“" + text.slice(0, 20) + "” is not a number" : "nothing was entered";
-      return { value: previous, note: input.label + ": " + what + "; " + fixed(previous, 0) + " is used." };
-    }
-    var whole = Math.floor(number + 0.5);
-    if (whole < input.min) return clamped(input, number, input.min, "below the smallest");
-    if (whole > input.max) return clamped(input, number, input.max, "above the largest");
-    return { value: whole, note: whole === number ? "" : input.label + ": rounded to " + fixed(whole, 0) + "." };
-  }
-
-  function clamped(input, number, limit, where) {
-    return {
-      value: limit,
-      note: input.label + ": " + fixed(number, 0) + " is " + where + " value; " + fixed(limit, 0) + " is used."
-    };
-  }
 
   // "#latency-prompt_tokens-4247-output_tokens-32" -> {prompt_tokens: "4247", ...}. The address is
   // written so that it is also a valid selector: other scripts look the hash up in the page.
@@ -132,8 +20,6 @@
   function writeHash(name, spec, inputs) {
     return "#" + name + spec.inputs.map(function (i) { return "-" + i.id + "-" + inputs[i.id]; }).join("");
   }
-
-  /* ---- the page ---- */
 
   function make(tag, attributes, children) {
     var node = document.createElement(tag);
@@ -289,38 +175,5 @@
     fromAddress();
   }
 
-  // What the theme draws as a heading that opens and closes answers to the keyboard, too.
-  function openByKeyboard(event) {
-    var target = event.target;
-    if (event.key !== "Enter" && event.key !== " ") return;
-    if (!target.matches("[role=button][data-bs-toggle]:not(button)")) return;
-    event.preventDefault();
-    target.click();
-  }
-
-  // Search reads its index over the network, which a browser refuses to a page opened by double click.
-  function explainSearch() {
-    var box = document.querySelector("#quarto-search, .sidebar-search");
-    if (!box || location.protocol !== "file:") return;
-    box.replaceChildren(make("p", { "class": "th-search-note",
-      text: "Search needs the site to be served: python3 -m twohalves preview" }));
-    document.querySelectorAll(".quarto-search-button").forEach(function (button) { button.remove(); });
-  }
-
-  function start() {
-    document.querySelectorAll(".th-calculator[data-calculator]").forEach(function (element) {
-      var spec = document.getElementById("th-spec-" + element.getAttribute("data-calculator"));
-      if (spec) mount(element, JSON.parse(spec.textContent));
-    });
-    document.addEventListener("keydown", openByKeyboard);
-    window.addEventListener("load", explainSearch);
-    explainSearch();
-  }
-
-  var pure = { fixed: fixed, significant: significant, seconds: seconds, share: share, latency: latency,
-    shown: shown, latencySentence: latencySentence, accept: accept, readHash: readHash, writeHash: writeHash };
-  if (typeof module !== "undefined" && module.exports) module.exports = pure;
-  if (typeof document === "undefined") return;
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
-  else start();
-})();
+  Object.assign(T, { make: make, mount: mount, readHash: readHash, writeHash: writeHash });
+})((globalThis.TwoHalves ||= {}));
