@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from twohalves.show.calculator import latency, worksheet
+from twohalves.show.calculator import kv_cache, latency, worksheet
 from twohalves.show.calculator.rates import RateSet
 from twohalves.show.calculator.spec import Results, Spec, Values, spec
 from twohalves.show.calculator.words import shown
@@ -26,6 +26,12 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
+    "kv_cache": Kind(
+        compute=kv_cache.compute,
+        sentence=kv_cache.sentence,
+        notes=kv_cache.notes,
+        picture=kv_cache.picture,
+    ),
     "latency": Kind(
         compute=latency.compute,
         sentence=latency.sentence,

@@ -38,6 +38,15 @@ def exact_percent(fraction: float) -> str:
     return f"{trimmed(fixed(fraction * 100, 2))}%"
 
 
+def exact(value: float) -> str:
+    """A number that somebody set, to three decimals, without zeros that say nothing.
+
+    >>> exact(2.0), exact(1234.567), exact(0.098)
+    ('2', '1,234.567', '0.098')
+    """
+    return trimmed(fixed(value, 3))
+
+
 def number(value: float) -> str:
     """Three significant digits, without zeros that say nothing.
 
@@ -97,6 +106,7 @@ FORMATS: dict[str, Callable[[float], str]] = {
     "amount": amount,
     "count": fixed,
     "dollars": dollars,
+    "exact": exact,
     "millions": millions,
     "number": number,
     "percent": exact_percent,

@@ -1,0 +1,143 @@
+"""The calculator of section 31.3: what a context weighs, beside the weights, on a card.
+
+Files are told in GB, a billion bytes; memory is sold in GiB, 2³⁰ bytes. Both stand beside each
+other here, and every figure says which it is.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+
+from twohalves.formulas import KV_TYPES, KvLayer, KvShape, bytes_per_token, cache_bytes
+from twohalves.show import svg
+from twohalves.show.calculator.rates import RateSet
+from twohalves.show.calculator.spec import Results, Spec, Values
+from twohalves.show.calculator.words import with_unit
+from twohalves.show.numbers import counted, fixed
+
+_GB, _GIB = 10**9, 2**30
+_WIDTH, _HEIGHT, _LEFT, _TOP = 360, 120, 4.0, 24.0
+_ROOM = _WIDTH - 2 * _LEFT
+
+
+def compute(values: Values, _rates: Sequence[RateSet]) -> Results:
+    """Bytes of a token and of the whole cache, and what they leave of the memory."""
+    kv_type, tokens, slots = str(values["cache_type"]), int(values["tokens"]), int(values["slots"])
+    shape = _shape(values)
+    token = bytes_per_token(shape, kv_type).growing
+    cache = float(cache_bytes(shape, tokens, slots=slots, kv_type=kv_type))
+    weights = float(round(float(values["weights_gb"]) * _GB))
+    memory = float(math.floor(float(values["memory_gib"]) * _GIB))
+    total = weights + cache
+    left, missing = _apart(memory, total), _apart(total, memory)
+    return {
+        "token_bytes": float(token),
+        "token_kib": token / 1024,
+        "cache_gib": cache / _GIB,
+        "cache_gb": cache / _GB,
+        "weights_gib": weights / _GIB,
+        "total_gib": total / _GIB,
+        "total_gb": total / _GB,
+        "memory_gb": memory / _GB,
+        "left_gib": None if left is None else left / _GIB,
+        "left_gb": None if left is None else left / _GB,
+        "missing_gib": missing / _GIB if missing else None,
+        "missing_gb": missing / _GB if missing else None,
+        "ratio": cache / weights if weights else None,
+        "longest_tokens": _longest(memory - weights, slots * token),
+    }
+
+
+def sentence(spec: Spec, values: Values, texts: dict[str, str], results: Results) -> str:
+    """What a token takes, what the context takes, and whether it fits."""
+    described = next(each for each in spec["inputs"] if each["id"] == "tokens")
+    context = with_unit(described, float(values["tokens"]))
+    if values["slots"] != 1:
+        context = f"{texts['slots']} times {context}"
+    verb = "takes" if values["tokens"] == values["slots"] == 1 else "take"
+    compared = "" if results["ratio"] is None else f", {texts['ratio']} times the weights"
+    if results["left_gb"] is None:
+        verdict = f"they do not fit, {texts['missing_gb']} GB are missing"
+    else:
+        verdict = f"they fit, and {texts['left_gb']} GB are left"
+    return (
+        f"A token takes {texts['token_kib']} KiB. {context} of context {verb} "
+        f"{texts['cache_gib']} GiB ({texts['cache_gb']} GB){compared}. Weights and cache take "
+        f"{texts['total_gb']} GB of {texts['memory_gb']} GB: {verdict}."
+    )
+
+
+def notes(values: Values, results: Results, _rates: Sequence[RateSet]) -> list[str]:
+    """Where rows are padded or refused, and what is not counted."""
+    kv_type, width = str(values["cache_type"]), int(values["head_dim"])
+    block, _ = KV_TYPES[kv_type]
+    row = int(values["kv_heads"]) * width
+    found = []
+    if row % block:
+        blocks = -(-row // block)
+        found.append(
+            f"Padded: the {counted(row, 'number')} of a layer's keys fill "
+            f"{counted(blocks, 'block')} of {block}; {counted(blocks * block - row, 'place')} "
+            "in them stay empty and are counted."
+        )
+    if width % block:
+        found.append(
+            f"llama.cpp refuses a cache of type {kv_type} for heads {fixed(width)} wide: "
+            f"its blocks hold {block} numbers of one head."
+        )
+    if results["left_gb"] is not None:
+        found.append("Activations and the server itself need some of what is left.")
+    found.append("1 GB is a billion bytes, 1 GiB is 2^30 bytes, or 1.074 GB.")
+    return found
+
+
+def picture(results: Results, texts: dict[str, str], told: str) -> str:
+    """One bar: broad weights, a narrower cache, and the memory as a frame around both."""
+    total, memory = results["total_gb"] or 0.0, results["memory_gb"] or 0.0
+    scale = _ROOM / max(total, memory)
+    weights, cache = (total - (results["cache_gb"] or 0.0)) * scale, results["cache_gb"] or 0.0
+    room, foot = memory * scale, _TOP + 36
+    if results["left_gb"] is None:
+        verdict = f"does not fit, {texts['missing_gb']} GB missing"
+    else:
+        verdict = f"{texts['left_gb']} GB left"
+    parts = [
+        svg.label(_LEFT, 15, f"weights {texts['weights_gb']} GB, cache {texts['cache_gb']} GB"),
+        svg.box(_LEFT, _TOP + 4, weights, 22, svg.FAINT),
+        svg.box(_LEFT + weights, _TOP + 8, cache * scale, 14, svg.PREFILL),
+        _frame(_LEFT, _TOP, room, 30),
+        svg.label(_LEFT, foot + 12, f"memory {texts['memory_gb']} GB: {verdict}"),
+        svg.box(_LEFT, foot + 34, 14, 14, svg.FAINT),
+        svg.label(_LEFT + 20, foot + 46, "weights"),
+        svg.box(_LEFT + 90, foot + 37, 14, 8, svg.PREFILL),
+        svg.label(_LEFT + 110, foot + 46, "cache"),
+        _frame(_LEFT + 166, foot + 34, 14, 14),
+        svg.label(_LEFT + 186, foot + 46, "memory"),
+    ]
+    return (
+        f'<svg class="th-figure th-memory" role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
+        f'width="{_WIDTH}" height="{_HEIGHT}" font-family="{html.escape(svg.FONT)}" '
+        f'font-size="14"><title>{html.escape(told)}</title>{"".join(parts)}</svg>'
+    )
+
+
+def _shape(values: Values) -> KvShape:
+    heads, width = int(values["kv_heads"]), int(values["head_dim"])
+    layer = KvLayer(heads=heads, key_width=width, value_width=width)
+    return KvShape(layers=(layer,) * int(values["layers"]), query_heads=heads, read=())
+
+
+def _apart(more: float, less: float) -> float | None:
+    return more - less if more >= less else None
+
+
+def _longest(room: float, each: float) -> float | None:
+    """Tokens of the longest context, in each slot; None where the weights do not fit."""
+    return float(math.floor(room / each)) if room >= 0 else None
+
+
+def _frame(x: float, y: float, width: float, height: float) -> str:
+    right, low = x + width, y + height
+    return svg.stroke([(x, y), (right, y), (right, low), (x, low), (x, y)])
