@@ -1,0 +1,173 @@
+"""A calculator under a reader's hand in a notebook: ipywidgets that ask Python at every change."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+from IPython.display import display
+
+from twohalves.show.calculator.kinds import Outcome, outcome
+from twohalves.show.calculator.markup import STYLE, as_html
+from twohalves.show.calculator.rates import RateSet
+from twohalves.show.calculator.row import row
+from twohalves.show.calculator.spec import Input, Spec, Value, spec
+from twohalves.show.calculator.start import Begun, choices, take
+from twohalves.show.calculator.words import with_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SCRIPT = Path(__file__).with_name("live.js")
+_SIDE_BY_SIDE = ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start")
+_CONTROLS = ipywidgets.Layout(flex="1 1 24em", width="auto", margin="0 24px 0 0")
+_OUTCOME = ipywidgets.Layout(flex="1 1 24em", width="auto")
+_BUTTONS = ipywidgets.Layout(flex_flow="row wrap")
+_BUTTON = ipywidgets.Layout(width="auto", margin="2px 6px 2px 0")
+
+
+def live(name: str, rates: Sequence[RateSet], begun: Begun) -> ipywidgets.VBox:
+    """Make a calculator's widgets.
+
+    Args:
+        name: of the calculator in data/worksheet.json.
+        rates: to choose from.
+        begun: what it shows first.
+    """
+    box = _Live(name, rates, begun).box
+    display(_Script(name))
+    return box
+
+
+class _Live:
+    """The values, and the widgets that show them."""
+
+    def __init__(self, name: str, rates: Sequence[RateSet], begun: Begun) -> None:
+        self._name, self._rates, self._begun = name, rates, begun
+        self._spec = spec(name)
+        self._values = dict(begun.values)
+        self._showing = False
+        self._outcome = ipywidgets.HTML().add_class("th-outcome")
+        self._said = ipywidgets.HTML().add_class("th-said")
+        self._rows = {
+            each["id"]: row(each, self._began(each), rates, self._asked)
+            for each in self._spec["inputs"]
+        }
+        self._show(begun.notes)
+        self.box = self._laid_out()
+
+    def _asked(self, described: Input, asked: object) -> None:
+        """A reader moved, typed or chose something."""
+        if not self._showing:
+            self._set({described["id"]: asked})
+
+    def _set(self, asked: Mapping[str, object]) -> None:
+        """Take what was asked for, all at once; inputs that it does not name stay."""
+        notes = []
+        for described in self._spec["inputs"]:
+            name = described["id"]
+            if name in asked:
+                value, note = take(described, asked[name], self._values[name], self._rates)
+                self._values[name] = value
+                notes += [note] if note else []
+        self._show(notes)
+
+    def _reset(self) -> None:
+        self._values = dict(self._begun.values)
+        self._show(self._begun.notes)
+
+    def _show(self, notes: Sequence[str]) -> None:
+        """Draw what follows from the values, once; then let every widget stand for its value."""
+        found = outcome(self._name, self._values, self._rates)
+        self._outcome.value = found.picture + as_html(self._spec, found.texts, found.results)
+        self._said.value = _paragraphs(found, notes)
+        with self._quietly():
+            for name, each in self._rows.items():
+                each.show(self._values[name])
+
+    @contextmanager
+    def _quietly(self) -> Iterator[None]:
+        """What changes meanwhile was not asked for by a reader."""
+        self._showing = True
+        try:
+            yield
+        finally:
+            self._showing = False
+
+    def _began(self, described: Input) -> str:
+        value, source = self._begun.values[described["id"]], self._begun.sources[described["id"]]
+        return f"Starts at {self._spoken(described, value)}: {source}."
+
+    def _spoken(self, described: Input, value: Value) -> str:
+        if isinstance(value, str):
+            return choices(described, self._rates).get(value, value)
+        return with_unit(described, value)
+
+    def _laid_out(self) -> ipywidgets.VBox:
+        described = self._spec
+        title = f'{STYLE}<h4 class="th-title">{html.escape(described["title"])}</h4>'
+        controls = [ipywidgets.HTML(title), *self._buttons(), *self._groups()]
+        result = ipywidgets.VBox([self._outcome, self._said], layout=_OUTCOME)
+        both = [ipywidgets.VBox(controls, layout=_CONTROLS), result]
+        box = ipywidgets.VBox([ipywidgets.HBox(both, layout=_SIDE_BY_SIDE)])
+        return box.add_class("th-live").add_class(f"th-live-{self._name}")
+
+    def _groups(self) -> list[ipywidgets.Widget]:
+        """The rows, each group of them under its title."""
+        found: list[ipywidgets.Widget] = []
+        for group in self._spec["groups"]:
+            found.append(ipywidgets.HTML(f"<h5>{html.escape(group['label'])}</h5>"))
+            found += [
+                self._rows[each["id"]].box
+                for each in self._spec["inputs"]
+                if each["group"] == group["id"]
+            ]
+        return found
+
+    def _buttons(self) -> list[ipywidgets.HBox]:
+        """Presets and price sheets in lines of their own, and the way back."""
+        presets = [self._button(each) for each in self._spec["presets"]]
+        prices = [self._button(each) for each in self._spec["price_sheets"]]
+        reset = ipywidgets.Button(description="Reset", layout=_BUTTON).add_class("th-reset")
+        reset.on_click(lambda _: self._reset())
+        lines = [line for line in (presets, prices) if line]
+        lines[-1].append(reset)
+        return [ipywidgets.HBox(line, layout=_BUTTONS) for line in lines]
+
+    def _button(self, preset: dict[str, Any]) -> ipywidgets.Button:
+        button = ipywidgets.Button(
+            description=preset["label"], tooltip=preset["source"], layout=_BUTTON
+        )
+        button.on_click(lambda _: self._set(preset["values"]))
+        return button
+
+
+def _paragraphs(found: Outcome, notes: Sequence[str]) -> str:
+    """What changed on the way, what comes out, what to know of it."""
+    marked = [f'<p class="th-note">{html.escape(note)}</p>' for note in notes]
+    sentence = f'<p class="th-sentence">{html.escape(found.sentence)}</p>'
+    return "".join([*marked, sentence, *(f"<p>{html.escape(note)}</p>" for note in found.notes)])
+
+
+class _Script:
+    """What ipywidgets leave out and only the page can add: see live.js."""
+
+    def __init__(self, name: str) -> None:
+        self._described = _for_script(name, spec(name))
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        script = _SCRIPT.read_text(encoding="utf-8")
+        data = json.dumps(self._described, ensure_ascii=False)
+        return {"application/javascript": f"{script}({data});", "text/plain": ""}
+
+
+def _for_script(name: str, described: Spec) -> dict[str, Any]:
+    numbers = [each for each in described["inputs"] if each["kind"] == "number"]
+    wanted = ("id", "label", "unit", "scale", "min", "max", "from", "step", "decimals")
+    inputs = [{key: each[key] for key in wanted if key in each} for each in numbers]
+    return {"name": name, "inputs": inputs}
