@@ -19,6 +19,13 @@ from twohalves.show import (
     wall_clock,
     where,
     window,
+    worksheet_bill,
+    worksheet_machine,
+    worksheet_money,
+    worksheet_month,
+    worksheet_own,
+    worksheet_widget,
+    worksheet_writes,
 )
 
 __all__ = [
@@ -40,4 +47,11 @@ __all__ = [
     "wall_clock",
     "where",
     "window",
+    "worksheet_bill",
+    "worksheet_machine",
+    "worksheet_money",
+    "worksheet_month",
+    "worksheet_own",
+    "worksheet_widget",
+    "worksheet_writes",
 ]
