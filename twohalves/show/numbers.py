@@ -22,8 +22,8 @@ def fixed(value: float | None, decimals: int = 0) -> str:
     Raises:
         ValueError: the value is not finite.
 
-    >>> fixed(4247), fixed(2.675, 2), fixed(400.49999999999994), fixed(None)
-    ('4,247', '2.68', '401', 'not reported')
+    >>> fixed(4247), fixed(2.675, 2), fixed(400.49999999999994), fixed(-0.3), fixed(None)
+    ('4,247', '2.68', '401', '0', 'not reported')
     """
     if value is None:
         return UNKNOWN
@@ -31,7 +31,7 @@ def fixed(value: float | None, decimals: int = 0) -> str:
         msg = f"a number to show must be finite, got {value}"
         raise ValueError(msg)
     step = Decimal(1).scaleb(-decimals)
-    return f"{_decimal(value).quantize(step, ROUND_HALF_UP):,f}"
+    return f"{_decimal(value).quantize(step, ROUND_HALF_UP):z,f}"
 
 
 def _decimal(value: float) -> Decimal:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
+from twohalves.show.numbers import fixed
+
 INK = "var(--th-ink, #767676)"
 FAINT = "var(--th-faint, #8c8c8c)"
 PREFILL = "var(--th-prefill, #3d7ab8)"
@@ -77,4 +79,4 @@ def bars(rows: Sequence[tuple[str, Sequence[tuple[float, str]]]], title: str) ->
 
 
 def _short(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    return fixed(value, 2).replace(",", "").rstrip("0").rstrip(".")

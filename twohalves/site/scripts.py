@@ -18,6 +18,7 @@ PURE = (
     "rates",
     "curve",
     "cost",
+    "svg",
     "bars",
     "tables",
     "latency",

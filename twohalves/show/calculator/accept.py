@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from decimal import Decimal
 
 from twohalves.show.calculator.spec import Input, Value
 from twohalves.show.calculator.words import FORMATS, trimmed
@@ -38,7 +39,7 @@ def accept_number(described: Input, asked: object, previous: float) -> Accepted:
         asked: text or a number.
         previous: the value so far.
     """
-    text = "" if asked is None else str(asked).strip().replace("\u2212", "-")
+    text = _text(asked).replace("\u2212", "-")
     number, read_as = _read(described, text)
     if number is None:
         what = f"“{text[:_LONGEST_QUOTED]}” is not a number" if text else "nothing was entered"
@@ -57,11 +58,18 @@ def accept_choice(
     described: Input, asked: object, known: Collection[str], previous: str
 ) -> Accepted:
     """Take a choice that exists; the previous one is kept where it does not."""
-    text = "" if asked is None else str(asked).strip()
+    text = _text(asked)
     if text in known:
         return Accepted(text)
     told = f"“{text[:_LONGEST_QUOTED]}” is not among the choices"
     return Accepted(previous, f"{described['label']}: {told}.")
+
+
+def _text(asked: object) -> str:
+    """What was asked for as somebody would type it: a number without an exponent."""
+    if isinstance(asked, float) and math.isfinite(asked):
+        return trimmed(f"{Decimal(repr(float(asked))):f}")
+    return "" if asked is None else str(asked).strip()
 
 
 def _read(described: Input, text: str) -> tuple[float | None, str]:

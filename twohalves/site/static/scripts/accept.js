@@ -26,11 +26,11 @@
     }
     if (!(input.min <= number && number <= input.max)) {
       const [limit, where] = number < input.min ? [input.min, "below the smallest"] : [input.max, "above the largest"];
-      const told = `${quoted(text)} is ${where} value`;
-      return { value: limit, note: `${input.label}: ${told}; ${used(input, limit)}.` };
+      const told = `${quoted(text)} is ${where} value; ${used(input, limit)}.`;
+      return { value: limit, note: `${input.label}: ${told}${doubt(input, number)}` };
     }
     const rounded = Number(fixed(number, input.decimals).replaceAll(",", ""));
-    const value = Math.min(Math.max(rounded, input.min), input.max);
+    const value = Math.min(Math.max(input.min, rounded), input.max);
     return { value, note: remark(input, value, number, readAs) };
   }
 
@@ -69,13 +69,16 @@
 
   function remark(input, value, number, readAs) {
     const text = said(input, value);
-    if (readAs) return `${input.label}: read as ${text}.`;
-    if (value !== number) return `${input.label}: rounded to ${text}.`;
-    const [low, high] = input.plausible || [-Infinity, Infinity];
-    if (value && !(low <= value && value <= high)) {
-      return `${input.label}: ${text} ${per(input.unit)} is unusual; is the unit right?`;
-    }
-    return "";
+    const asking = doubt(input, number);
+    if (readAs) return `${input.label}: read as ${text}.${asking}`;
+    if (value !== number) return `${input.label}: rounded to ${text}.${asking}`;
+    return asking && `${input.label}: ${text} ${per(input.unit)} is unusual.${asking}`;
+  }
+
+  /** A question where a number is far from what the input usually is; 0 is meant. */
+  function doubt(input, number) {
+    const [low, high] = input.plausible || [0, Infinity];
+    return number <= 0 || (low <= number && number <= high) ? "" : " Is the unit right?";
   }
 
   function quoted(text) {

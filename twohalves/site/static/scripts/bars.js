@@ -3,38 +3,10 @@
   "use strict";
 
   const { fixed, trimmed } = T;
-  // the twin of twohalves/show/svg.py
-  const INK = "var(--th-ink, #767676)";
-  const FAINT = "var(--th-faint, #8c8c8c)";
-  const PREFILL = "var(--th-prefill, #3d7ab8)";
-  const DECODE = "var(--th-decode, #cc5a50)";
-  const FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif";
+  const { DECODE, FONT, PREFILL, box, escaped, label, stroke } = T.svg;
   const [WIDTH, LEFT, PITCH] = [360, 4, 46];
   const ROOM = WIDTH - 2 * LEFT;
   const MOST_TICKS = 5;
-  const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;" };
-
-  function escaped(text) {
-    return text.replace(/[&<>"']/g, (character) => ENTITIES[character]);
-  }
-
-  function short(value) {
-    return trimmed(fixed(value, 2)).replaceAll(",", "");
-  }
-
-  function box(x, y, width, height, fill) {
-    return `<rect x="${short(x)}" y="${short(y)}" width="${short(width)}" ` +
-      `height="${short(height)}" rx="2" fill="${fill}"/>`;
-  }
-
-  function label(x, y, text, anchor = "start") {
-    return `<text x="${short(x)}" y="${short(y)}" fill="${INK}" text-anchor="${anchor}">${escaped(text)}</text>`;
-  }
-
-  function stroke(points) {
-    const through = points.map(([x, y]) => `${short(x)},${short(y)}`).join(" ");
-    return `<polyline points="${through}" fill="none" stroke="${FAINT}" stroke-width="1.5"/>`;
-  }
 
   /** A whole SVG: rows of [label, seconds of prefill, seconds of decode]; the longest fills the width. */
   function bars(rows, told) {

@@ -6,6 +6,7 @@
 
   const MILLION = 1000000;
   const HOUR_S = 3600;
+  const ALIKE = 1e-12; // what binary arithmetic leaves of a difference that is none is below this
 
   /** The same requests without a cache: nothing is read from it, nothing written. */
   function uncached(traffic) {
@@ -14,7 +15,12 @@
 
   /** Dollars per million prompt tokens that the cache did not hold, on average. */
   function missedPrice(prices, writeShare) {
-    return (1 - writeShare) * prices.uncached + writeShare * prices.written;
+    return prices.uncached + surcharge(prices, writeShare);
+  }
+
+  /** What of it is the charge for writing; below 0 where a written token is cheaper. */
+  function surcharge(prices, writeShare) {
+    return writeShare * (prices.written - prices.uncached);
   }
 
   /** A month's tokens and dollars, line by line. */
@@ -36,7 +42,8 @@
   /** Dollars a month less than without a cache; below 0 where writes cost more than hits save. */
   function savedByCache(traffic, prices) {
     const missed = missedPrice(prices, traffic.write_share);
-    const gain = traffic.hit_rate * (missed - prices.cached) - (missed - prices.uncached);
+    const gain = traffic.hit_rate * (missed - prices.cached) - surcharge(prices, traffic.write_share);
+    if (Math.abs(gain) <= ALIKE * (prices.uncached + prices.cached + prices.written)) return 0;
     return ((traffic.requests * traffic.prompt_tokens) / MILLION) * gain;
   }
 
@@ -49,11 +56,10 @@
 
   /** The hit rate from which a cache costs no more than none; null if no hit rate pays. */
   function hitRateThatPays(prices, writeShare) {
-    const missed = missedPrice(prices, writeShare);
-    const extra = missed - prices.uncached;
+    const extra = surcharge(prices, writeShare);
     if (extra <= 0) return prices.cached <= prices.uncached ? 0 : null;
     if (prices.cached >= prices.uncached) return null;
-    return extra / (missed - prices.cached);
+    return extra / (missedPrice(prices, writeShare) - prices.cached);
   }
 
   /** The hit rate at which the cache saves as much as the whole output costs; null if none does. */
@@ -61,9 +67,9 @@
     const missed = missedPrice(prices, traffic.write_share);
     const gain = traffic.prompt_tokens * (missed - prices.cached);
     if (gain <= 0) return null;
-    const extra = traffic.prompt_tokens * (missed - prices.uncached);
+    const extra = traffic.prompt_tokens * surcharge(prices, traffic.write_share);
     const rate = (traffic.output_tokens * prices.output + extra) / gain;
-    return rate <= 1 ? Math.max(0, rate) : null;
+    return rate <= 1 + ALIKE ? Math.min(Math.max(0, rate), 1) : null;
   }
 
   /** Hours that a machine computes for a month of requests. */

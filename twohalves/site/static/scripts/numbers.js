@@ -53,7 +53,8 @@
   function plain(value) {
     const [digits, exponent] = shortest(value);
     const [whole, part] = positional(quantized([digits, exponent], Math.min(exponent, 0)), Math.max(0, -exponent));
-    return (value < 0 ? "-" : "") + whole + (part && `.${part}`);
+    const sign = value < 0 || Object.is(value, -0) ? "-" : "";
+    return sign + whole + (part && `.${part}`);
   }
 
   /** A count with its noun, in the singular where it is one. */

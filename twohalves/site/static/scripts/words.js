@@ -13,9 +13,16 @@
     return percent(fraction, 1);
   }
 
-  /** A fraction that somebody set, as a percentage. */
+  /** A fraction as a percentage with the four decimals that a reader can set. */
   function exactPercent(fraction) {
+    if (fraction > 0 && fraction < 0.00005) return "<0.01%";
+    if (fraction >= 0.99995 && fraction < 1) return ">99.99%";
     return `${trimmed(fixed(fraction * 100, 2))}%`;
+  }
+
+  /** A number that somebody set, to three decimals, without zeros that say nothing. */
+  function exact(value) {
+    return trimmed(fixed(value, 3));
   }
 
   /** Three significant digits, without zeros that say nothing. */
@@ -49,7 +56,7 @@
     return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
   }
 
-  const FORMATS = { amount, count: fixed, dollars, millions, number, percent: exactPercent, seconds, share };
+  const FORMATS = { amount, count: fixed, dollars, exact, millions, number, percent: exactPercent, seconds, share };
 
   /** The unit as it follows a number that may carry the sign of the dollar. */
   function per(unit) {
@@ -82,5 +89,5 @@
     return texts;
   }
 
-  Object.assign(T, { share, exactPercent, number, amount, millions, dollars, trimmed, per, said, withUnit, shown });
+  Object.assign(T, { share, exactPercent, exact, number, amount, millions, dollars, trimmed, per, said, withUnit, shown });
 })((globalThis.TwoHalves ||= {}));

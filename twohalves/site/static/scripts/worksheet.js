@@ -116,10 +116,13 @@
     const [prompt, output, , requests] = spec.inputs;
     const said = `${withUnit(prompt, values.prompt_tokens)} in and ${withUnit(output, values.output_tokens)} out take ` +
       `${texts.total_s}; ${texts.prefill_share} of it is prefill, the wait before the first token. `;
-    const instead = results.cost_saved ? ` instead of ${texts.nocache_cost_total}` : "";
-    const cost = `A month with ${withUnit(requests, values.requests)} costs ${texts.cost_total}${instead}`;
+    const { cost_total: total, nocache_cost_total: without, skipped_tokens: skipped } = texts;
+    const other = total === without ? "" : `; without the cache it would be ${without}`;
+    const cost = `A month with ${withUnit(requests, values.requests)} costs ${total}${other}`;
     if (!values.hit_rate) return `${said}Nothing comes from cache. ${cost}.`;
-    return `${said}The cache skips ${texts.skipped_tokens} tokens and saves ${texts.saved_s}. ${cost}.`;
+    const noun = skipped === "1" ? prompt.unit_one : prompt.unit;
+    const saved = results.saved_s ? `and saves ${texts.saved_s}` : "but saves no time";
+    return `${said}The cache skips ${skipped} ${noun} ${saved}. ${cost}.`;
   }
 
   function notes(values, results, rates) {
