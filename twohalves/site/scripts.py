@@ -23,6 +23,7 @@ PURE = (
     "tables",
     "latency",
     "worksheet",
+    "kv_cache",
     "kinds",
 )
 """Arithmetic and wording, twins of the Python half; they need no page."""

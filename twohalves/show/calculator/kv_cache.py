@@ -100,7 +100,7 @@ def picture(results: Results, texts: dict[str, str], told: str) -> str:
     weights, cache = (total - (results["cache_gb"] or 0.0)) * scale, results["cache_gb"] or 0.0
     room, foot = memory * scale, _TOP + 36
     if results["left_gb"] is None:
-        verdict = f"does not fit, {texts['missing_gb']} GB missing"
+        verdict = f"too small by {texts['missing_gb']} GB"
     else:
         verdict = f"{texts['left_gb']} GB left"
     parts = [
