@@ -1,104 +1,102 @@
-"""Writes latency.json: what both calculators must compute and show.
+"""Writes latency.json: what the calculator of section 31.1 must compute and show everywhere.
 
-Derived apart from both of them, in exact fractions: no float takes part before the last digit is
-rounded. Run it again after a change of wording: ``python3 tests/vectors/make_latency.py``.
+Derived apart from the code under test, in exact fractions. Run it again after a change of
+wording, from the project's folder: ``python3 -m tests.vectors.make_latency``.
 """
 
-import json
 import random
-from fractions import Fraction
-from pathlib import Path
 
-HERE = Path(__file__).parent
+from tests.vectors import exact
+
 RATES = (
-    ("2000", "190"),  # the chapter's round figures
-    ("1848", "161.2"),  # the longest row of its table
-    ("180.2", "52.1"),  # a small machine
-    ("250000", "4000"),  # far beyond it
-    ("3.5", "0.25"),  # far below it
+    (2000, 190),  # the chapter's round figures
+    (1848, 161.2),  # the longest row of its table
+    (180.2, 52.1),  # a small machine
+    (250_000, 4000),  # far beyond it
+    (3.5, 0.25),  # far below it
 )
 CORNERS = ((100, 1), (100, 2000), (32000, 1), (32000, 2000), (4247, 32), (890, 53), (120, 800))
+ASKED = (  # text, what becomes of it, and the note
+    ("4247", 4247, ""),
+    (" 890 ", 890, ""),
+    ("2,000", 2000, ""),
+    ("1e3", 1000, ""),
+    ("99", 100, "“99” is below the smallest value; 100 is used."),
+    ("-5", 100, "“-5” is below the smallest value; 100 is used."),
+    ("−3", 100, "“-3” is below the smallest value; 100 is used."),
+    ("1000000", 32000, "“1000000” is above the largest value; 32,000 is used."),
+    ("1e999", 32000, "“1e999” is above the largest value; 32,000 is used."),
+    ("", 4247, "nothing was entered; 4,247 is used."),
+    ("NaN", 4247, "“NaN” is not a number; 4,247 is used."),
+    ("Infinity", 4247, "“Infinity” is not a number; 4,247 is used."),
+    ("0x100", 4247, "“0x100” is not a number; 4,247 is used."),
+    ("512.5", 513, "rounded to 513."),
+    ("512,5", 513, "read as 513."),
+)
 
 
-def round_half_up(value):
-    return (value + Fraction(1, 2)).__floor__()
+def rates(prefill, decode, **trust):
+    """Two constants: all output is charged to decode."""
+    curve = {"a_s": 1 / prefill, "c_s": 1 / decode, "free_tokens": 0}
+    return exact.rate_set("own", "two constants", curve, **trust)
 
 
-def fixed(value, decimals):
-    whole = str(round_half_up(value * 10**decimals)).rjust(decimals + 1, "0")
-    integer, rest = (whole[:-decimals], "." + whole[-decimals:]) if decimals else (whole, "")
-    return f"{int(integer):,}{rest}"
-
-
-def three_digits(value):
-    if value >= 100:
-        places = -(len(str(value.__floor__())) - 3)
-        rounded = round_half_up(value * Fraction(10) ** places) / Fraction(10) ** places
-        return fixed(rounded, 0)
-    decimals = 0
-    while value * 10**decimals < 100:
-        decimals += 1
-    if round_half_up(value * 10**decimals) >= 1000:
-        decimals -= 1
-    return fixed(value, decimals)
-
-
-def seconds(value):
-    return f"{three_digits(value)} s" if value >= 1 else f"{three_digits(value * 1000)} ms"
-
-
-def share(value):
-    if value < Fraction(1, 1000):
-        return "<0.1%"
-    return ">99.9%" if value > Fraction(999, 1000) else f"{fixed(value * 100, 1)}%"
-
-
-def tokens(count):
-    return f"{count:,} token" + ("" if count == 1 else "s")
-
-
-def vector(prompt, output, prefill_rate, decode_rate):
-    read = Fraction(prompt) / Fraction(prefill_rate)
-    write = Fraction(output) / Fraction(decode_rate)
+def vector(used, asked, by_hand):
+    values, notes = exact.taken("latency", [used], asked, by_hand)
+    prompt, output = values["prompt_tokens"], values["output_tokens"]
+    curve = exact.exactly(used["curve"])
+    read, write = exact.prefill_of(curve, prompt), exact.decode_of(curve, prompt, output)
     whole = read + write
-    shown = {
-        "prefill_s": seconds(read),
-        "decode_s": seconds(write),
-        "total_s": seconds(whole),
-        "prefill_share": share(read / whole),
+    results = {
+        "prefill_s": read,
+        "decode_s": write,
+        "total_s": whole,
+        "prefill_share": read / whole,
     }
+    shown = exact.shown("latency", values, results)
     said = (
-        f"{tokens(prompt)} in and {tokens(output)} out take {shown['total_s']}: "
-        f"{shown['prefill_s']} to read and {shown['decode_s']} to write; "
+        f"{exact.counted(prompt, 'token')} in and {exact.counted(output, 'token')} out take "
+        f"{shown['total_s']}: {shown['prefill_s']} to read and {shown['decode_s']} to write; "
         f"{shown['prefill_share']} of the time is prefill."
     )
     return {
-        "inputs": {"prompt_tokens": prompt, "output_tokens": output},
-        "rates": {"prefill_tok_s": float(prefill_rate), "decode_tok_s": float(decode_rate)},
-        "results": {
-            "prefill_s": float(read),
-            "decode_s": float(write),
-            "total_s": float(whole),
-            "prefill_share": float(read / whole),
-        },
+        "calculator": "latency",
+        "rates": [used],
+        "asked": asked,
+        "values": values,
+        "taken_notes": notes,
+        "results": exact.plain(results),
         "shown": shown,
         "sentence": said,
+        "notes": exact.rate_notes(used, prompt),
     }
 
 
-def vectors():
-    cases = [(*corner, *rates) for corner in CORNERS for rates in RATES]
-    cases += [(1250, 8, "1000", "1000"), (125, 5, "1000", "2000"), (999, 1, "1000", "1000")]
+def _cases():
+    yield {}, {}, rates(2000, 190)
+    for text, value, note in ASKED:
+        yield {"prompt_tokens": text}, {"prompt_tokens": (value, note)}, rates(2000, 190)
+    for prompt, output in CORNERS:
+        for prefill, decode in RATES:
+            yield {"prompt_tokens": prompt, "output_tokens": output}, {}, rates(prefill, decode)
+    for prompt, output, prefill, decode in ((1250, 8, 1000, 1000), (125, 5, 1000, 2000)):
+        yield {"prompt_tokens": prompt, "output_tokens": output}, {}, rates(prefill, decode)
+    for prompt in (399, 400, 1000, 1001):
+        yield {"prompt_tokens": prompt}, {}, rates(2000, 190, shortest=400, longest=1000)
+    yield {}, {}, rates(2000, 190, off=0.1295, requests=1)
+    yield {"rates": "gone"}, {"rates": ("own", "“gone” is not among the choices.")}, rates(9, 8)
     chance = random.Random(31)  # noqa: S311 — a fixed choice of cases
     for _ in range(60):
-        rates = (f"{chance.uniform(20, 9000):.3f}", f"{chance.uniform(1, 400):.3f}")
-        cases.append((chance.randint(100, 32000), chance.randint(1, 2000), *rates))
-    return [vector(*case) for case in cases]
+        asked = {
+            "prompt_tokens": chance.randint(100, 32000),
+            "output_tokens": chance.randint(1, 2000),
+        }
+        yield asked, {}, rates(round(chance.uniform(20, 9000), 3), round(chance.uniform(1, 400), 3))
 
 
-def text():
-    return json.dumps(vectors(), ensure_ascii=False, indent=1) + "\n"
+def vectors():
+    return [vector(used, asked, by_hand) for asked, by_hand, used in _cases()]
 
 
 if __name__ == "__main__":
-    (HERE / "latency.json").write_text(text(), encoding="utf-8")
+    exact.written("latency", vectors())
