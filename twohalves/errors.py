@@ -7,7 +7,7 @@
       measuring
         UnknownName, Interrupted, CannotResume, NoValidAnswer, PrefillNotTimed,
         WindowTooShort, NotInThisRun, ServerGone, ServerShared, AnotherAnswers,
-        PrivateServesAnother
+        PrivateServesAnother, RequestUnusable, RequestTooLong, CountsUnusable
       the arithmetic
         KvShapeUnknown
       the command line and the environment
@@ -303,6 +303,46 @@ class NotInThisRun(TwoHalvesError):
         self.what = f"The run {run_id} holds no answer to this request, and replay asks nobody."
         self.next_step = (
             "Put the cell back as it was, or unset TWOHALVES_RUN to ask your own server."
+        )
+
+
+class RequestUnusable(TwoHalvesError):
+    """A reader's own request is none that can be counted."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.what = f"This request cannot be counted: {_bare(reason)}."
+        self.next_step = (
+            'Give a dict such as {"system": "…", "question": "…"}; its parts are system, tools, '
+            "examples, context and question, each of them text. Tools may be JSON data."
+        )
+
+
+class RequestTooLong(TwoHalvesError):
+    """A reader's own request is longer than the window, so that a part of it would be cut."""
+
+    def __init__(self, window: int, tokens: int | None = None) -> None:
+        super().__init__(window, tokens)
+        read = "" if tokens is None else f" (the server read {tokens:,})"
+        self.what = (
+            f"The request does not fit the window of {window:,} tokens{read}: a part of it would "
+            "be cut without a word."
+        )
+        self.next_step = (
+            "Shorten it, the longest part first; or give a larger window, `num_ctx=16384`, if the "
+            "model has one and memory is free: the model is then loaded anew."
+        )
+
+
+class CountsUnusable(TwoHalvesError):
+    """A server's counts of prompt tokens cannot be used."""
+
+    def __init__(self, model: str, reason: str) -> None:
+        super().__init__(model, reason)
+        self.what = f"The tokens that {model} reads cannot be counted: {_bare(reason)}."
+        self.next_step = (
+            "Update the server (https://ollama.com/download), or ask the built-in one: "
+            "TWOHALVES_SERVER=builtin"
         )
 
 

@@ -4,6 +4,8 @@ from twohalves.lab.keeping import download
 from twohalves.lab.measuring import measured
 from twohalves.lab.opening import ready
 from twohalves.lab.predictions import compare, predict
+from twohalves.measure.counting import count
+from twohalves.measure.reply import answer
 from twohalves.runs.frame import frame
 
-__all__ = ["compare", "download", "frame", "measured", "predict", "ready"]
+__all__ = ["answer", "compare", "count", "download", "frame", "measured", "predict", "ready"]

@@ -28,7 +28,8 @@ KEEP_ALIVE = "30m"
 OPTIONS: dict[str, Any] = {"temperature": 0, "seed": 1}
 """Same in every request, so that nothing reloads the model or changes the sampling."""
 
-_TOO_LONG = re.compile("exceeds the .*context")  # Ollama, and llama.cpp behind it, word it so
+TOO_LONG = re.compile("exceeds the .*context")
+"""Ollama, and llama.cpp behind it, word it so."""
 _FAILURES = (AnswerUnreadable, ServerBroke, ServerBusy, ServerSilent)
 
 
@@ -66,7 +67,7 @@ def ask(line: Connection, row: Timing, prompt: str, began_ns: int) -> Answered:
     """
     started_at = datetime.datetime.now().astimezone().isoformat(timespec="milliseconds")
     failed = _send(line, row, prompt)
-    too_long = isinstance(failed, ServerRefused) and bool(_TOO_LONG.search(failed.args[2]))
+    too_long = isinstance(failed, ServerRefused) and bool(TOO_LONG.search(failed.args[2]))
     exchange = line.transport.newest()
     if failed is not None and not (too_long or _taken(failed, exchange)):
         raise failed

@@ -141,7 +141,7 @@ def measure(
         TwoHalvesError: see `begin` and `carry_out`.
     """
     chosen = profile(profile_name) if experiment is None else profile(profile_name).only(experiment)
-    server, model = _live_parts(book)
+    server, model = live_parts(book)
     with claim_server(server.url) as claim:
         folder = folder or _folder(book, chosen)
         claim.tell(str(folder))
@@ -154,7 +154,7 @@ def measure(
 
 def _folder(book: Book, chosen: Profile) -> pathlib.Path:
     """That of the unfinished run of the same plan, else a new one."""
-    server, _ = _live_parts(book)
+    server, _ = live_parts(book)
     experiments, version = chosen.experiments, server.version
     begun = unfinished(whose(book), experiments, chosen.name, book.runs, version=version)
     return book.runs / begun["run_id"] if begun else new_folder(book.runs, chosen, book.model)
@@ -180,13 +180,18 @@ def _resumed(folder: pathlib.Path, reader: Whose, profile_name: str, server: Ser
 
 def whose(book: Book) -> Whose:
     """Machine, server and model of a live book."""
-    server, model = _live_parts(book)
+    server, model = live_parts(book)
     return Whose(
         machine_id=machine.facts()["id"], server_kind=server.kind, model_digest=model.digest
     )
 
 
-def _live_parts(book: Book) -> tuple[Server, ModelFacts]:
+def live_parts(book: Book) -> tuple[Server, ModelFacts]:
+    """The server of a live book, and what it says of the model.
+
+    Raises:
+        ValueError: the book replays a run.
+    """
     if book.server is None or book.facts is None:
         msg = "a replayed book has no server to ask"
         raise ValueError(msg)
