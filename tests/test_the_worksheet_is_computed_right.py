@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.vectors import make_latency, make_worksheet
+from tests.vectors import make_kv_cache, make_latency, make_worksheet
 from twohalves.formulas import FittedLatency
 from twohalves.show.calculator import RateSet, outcome, spec
 from twohalves.show.calculator.start import begin, take
 
 FOLDER = Path(__file__).parent / "vectors"
-MAKERS = {"latency": make_latency, "worksheet": make_worksheet}
+MAKERS = {"kv_cache": make_kv_cache, "latency": make_latency, "worksheet": make_worksheet}
 VECTORS = {
     name: json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")) for name in MAKERS
 }
@@ -41,7 +41,9 @@ def taken(vector):
     return values, notes
 
 
-@pytest.mark.parametrize(("name", "fewest"), [("latency", 60), ("worksheet", 200)])
+@pytest.mark.parametrize(
+    ("name", "fewest"), [("kv_cache", 40), ("latency", 60), ("worksheet", 200)]
+)
 def test_the_vectors_are_those_of_exact_arithmetic(name, fewest):
     """The committed file is what the derivation in fractions gives."""
     assert fewest <= len(VECTORS[name])

@@ -56,7 +56,12 @@ ASKED = (  # input, text, what becomes of it, and the note
     ("head_dim", "", 128, "nothing was entered; 128 is used."),
     ("weights_gb", "2,019", 2019, "read as 2,019."),
     ("weights_gb", "6,4", 6.4, "read as 6.4."),
-    ("weights_gb", "2019393189", 10_000, "“2019393189” is above the largest value; 10,000 is used."),
+    (
+        "weights_gb",
+        "2019393189",
+        10_000,
+        "“2019393189” is above the largest value; 10,000 is used.",
+    ),
     ("weights_gb", "1.99949", 1.999, "rounded to 1.999."),
     ("tokens", "128k", 8192, "“128k” is not a number; 8,192 is used."),
     ("tokens", "131,072", 131_072, ""),
@@ -136,7 +141,8 @@ def notes(values, size, *, fits):
     if values["head_dim"] % numbers:
         yield (
             f"llama.cpp refuses a cache of type {values['cache_type']} for heads "
-            f"{exact.fixed(values['head_dim'])} wide: its blocks hold {numbers} numbers of one head."
+            f"{exact.fixed(values['head_dim'])} wide: "
+            f"its blocks hold {numbers} numbers of one head."
         )
     if fits:
         yield "Activations and the server itself need some of what is left."
@@ -169,16 +175,19 @@ def _cases():
         yield {name: text}, {name: (value, note)}
     chance = random.Random(31)  # noqa: S311 — a fixed choice of cases
     for _ in range(30):
-        yield {
-            "layers": chance.randint(1, 256),
-            "kv_heads": chance.randint(1, 128),
-            "head_dim": chance.choice((20, 64, 80, 128, 256)),
-            "weights_gb": chance.randint(1, 400_000) / 1000,
-            "tokens": chance.randint(1, 200_000),
-            "slots": chance.randint(1, 64),
-            "cache_type": chance.choice(tuple(BLOCKS)),
-            "memory_gib": chance.randint(25, 100_000) / 100,
-        }, {}
+        yield (
+            {
+                "layers": chance.randint(1, 256),
+                "kv_heads": chance.randint(1, 128),
+                "head_dim": chance.choice((20, 64, 80, 128, 256)),
+                "weights_gb": chance.randint(1, 400_000) / 1000,
+                "tokens": chance.randint(1, 200_000),
+                "slots": chance.randint(1, 64),
+                "cache_type": chance.choice(tuple(BLOCKS)),
+                "memory_gib": chance.randint(25, 100_000) / 100,
+            },
+            {},
+        )
 
 
 def vectors():
