@@ -40,10 +40,19 @@ def _browser_path():
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
+def _node_path():
+    """Node as it is installed, or the one that playwright brings along."""
+    found = shutil.which("node")
+    if found is None and (spec := importlib.util.find_spec("playwright")):
+        found = shutil.which("node", path=pathlib.Path(spec.origin).parent / "driver")
+    return found
+
+
 def pytest_report_header():
     engine = "there" if importlib.util.find_spec("xllamacpp") else "missing"
     return [
         f"browser: {_browser_path() or 'missing'} (required: {REQUIRED})",
+        f"node: {_node_path() or 'missing'} (required: {REQUIRED})",
         f"built-in engine: {engine}; quarto: {shutil.which('quarto') or 'missing'}",
     ]
 
@@ -98,6 +107,15 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=path, args=[*QUIET_NETWORK, *root])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def node():
+    """The path of a JavaScript engine that needs no page."""
+    path = _node_path()
+    if path is None and REQUIRED:
+        pytest.fail("TWOHALVES_REQUIRE_BROWSER=1, and there is neither node nor playwright")
+    return path or pytest.skip("neither node nor playwright is installed")
 
 
 @pytest.fixture(scope="session")

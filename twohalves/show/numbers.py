@@ -14,6 +14,8 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 UNKNOWN = "not reported"
 """Shown where the server did not say."""
 _ROUNDED = Context(prec=14, rounding=ROUND_HALF_UP)
+_WHOLE = Context(prec=400, rounding=ROUND_HALF_UP)
+"""Has room for every finite number with all its decimals."""
 
 
 def fixed(value: float | None, decimals: int = 0) -> str:
@@ -31,7 +33,7 @@ def fixed(value: float | None, decimals: int = 0) -> str:
         msg = f"a number to show must be finite, got {value}"
         raise ValueError(msg)
     step = Decimal(1).scaleb(-decimals)
-    return f"{_decimal(value).quantize(step, ROUND_HALF_UP):z,f}"
+    return f"{_decimal(value).quantize(step, context=_WHOLE):z,f}"
 
 
 def _decimal(value: float) -> Decimal:
@@ -62,7 +64,7 @@ def significant(value: float | None, digits: int = 3) -> str:
         return fixed(value)
     exact = _decimal(value)
     step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-    rounded = exact.quantize(step, ROUND_HALF_UP)
+    rounded = exact.quantize(step, context=_WHOLE)
     return fixed(float(rounded), max(0, digits - 1 - rounded.adjusted()))
 
 
