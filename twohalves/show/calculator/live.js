@@ -50,7 +50,15 @@
       });
     });
     const said = root.querySelector(".th-said .widget-html-content");
-    if (said) said.setAttribute("role", "status");
+    if (!said || said.hasAttribute("role")) return;
+    said.setAttribute("role", "status");
+    new MutationObserver(() => forget(root, said)).observe(said, { childList: true });
+  }
+
+  // Python has said the next thing: what was refused before it is over.
+  function forget(root, said) {
+    if (said.querySelector(".th-refused")) return;
+    root.querySelectorAll(".th-refused").forEach((node) => node.remove());
   }
 
   // True when every calculator that was called for is on the page, and complete.
@@ -70,29 +78,46 @@
     return /^[+-]?\d+,\d+$/.test(bare) ? bare.replace(",", ".") : null;
   }
 
-  function refuse(field, text) {
+  // Said beside the field and aloud, in place of what was said before.
+  function refuse(field, why) {
+    const [name] = field.getAttribute("aria-label").split(",");
     const said = field.closest(".th-live").querySelector("[role=status]");
-    const told = document.createElement("p");
-    told.className = "th-note";
-    told.textContent = `${field.getAttribute("aria-label")}: “${text.slice(0, 20)}” is not a number.`;
-    if (said) said.prepend(told);
+    const beside = field.closest(".widget-hbox").querySelector(".widget-html-content");
+    [beside, said].forEach((place) => {
+      if (!place) return;
+      place.querySelectorAll(".th-note").forEach((note) => note.remove());
+      const told = document.createElement("p");
+      told.className = "th-note th-refused";
+      told.textContent = `${name}: ${why}.`;
+      if (place === said) place.prepend(told);
+      else place.append(told);
+    });
   }
+
+  const isOurs = (node) => node.matches && node.matches(".th-live input[type=number]");
 
   // Chromium drops what is no part of a number: 0,6 would become 06, and 0.15 $/1k 0.151.
   function guard(event) {
-    const field = event.target;
-    if (!event.data || !(field.matches && field.matches(".th-live input[type=number]"))) return;
+    if (!event.data || !isOurs(event.target)) return;
     const typed = event.data.length === 1;
     const text = typed ? event.data.replace(",", ".") : readable(event.data);
     if (text === event.data) return;
     event.preventDefault();
-    if (text === null) refuse(field, event.data);
+    if (text === null) refuse(event.target, `“${event.data.slice(0, 20)}” is not a number`);
     else document.execCommand("insertText", false, text);
+  }
+
+  // ipywidgets put the value back where nothing was entered, and do not tell Python.
+  function missing(event) {
+    if (isOurs(event.target) && event.target.value === "") {
+      refuse(event.target, "nothing was entered; the value stays");
+    }
   }
 
   if (!window.twoHalvesGuarded) {
     window.twoHalvesGuarded = true;
     document.addEventListener("beforeinput", guard, true);
+    document.addEventListener("change", missing, true);
     document.addEventListener("focusin", completeAll);
   }
   (function wait(tries) {

@@ -5,9 +5,8 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 from IPython.display import display
@@ -19,9 +18,6 @@ from twohalves.show.calculator.row import row
 from twohalves.show.calculator.spec import Input, Spec, Value, spec
 from twohalves.show.calculator.start import Begun, choices, take
 from twohalves.show.calculator.words import with_unit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SCRIPT = Path(__file__).with_name("live.js")
 _SIDE_BY_SIDE = ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start")
@@ -51,14 +47,15 @@ class _Live:
         self._name, self._rates, self._begun = name, rates, begun
         self._spec = spec(name)
         self._values = dict(begun.values)
-        self._showing = False
-        self._outcome = ipywidgets.HTML().add_class("th-outcome")
+        self._showing, self._shown = False, 0
+        self._picture = ipywidgets.HTML().add_class("th-picture")
         self._said = ipywidgets.HTML().add_class("th-said")
+        self._tables = ipywidgets.HTML().add_class("th-tables")
         self._rows = {
             each["id"]: row(each, self._began(each), rates, self._asked)
             for each in self._spec["inputs"]
         }
-        self._show(begun.notes)
+        self._show({}, begun.notes)
         self.box = self._laid_out()
 
     def _asked(self, described: Input, asked: object) -> None:
@@ -68,34 +65,37 @@ class _Live:
 
     def _set(self, asked: Mapping[str, object]) -> None:
         """Take what was asked for, all at once; inputs that it does not name stay."""
-        notes = []
+        notes = {}
         for described in self._spec["inputs"]:
             name = described["id"]
             if name in asked:
-                value, note = take(described, asked[name], self._values[name], self._rates)
-                self._values[name] = value
-                notes += [note] if note else []
-        self._show(notes)
+                taken = take(described, asked[name], self._values[name], self._rates)
+                self._values[name], notes[name] = taken
+        self._show(notes, [note for note in notes.values() if note])
 
     def _reset(self) -> None:
         self._values = dict(self._begun.values)
-        self._show(self._begun.notes)
+        self._show({}, self._begun.notes)
 
-    def _show(self, notes: Sequence[str]) -> None:
-        """Draw what follows from the values, once; then let every widget stand for its value."""
+    def _show(self, beside: Mapping[str, str], notes: Sequence[str]) -> None:
+        """Draw what follows from the values, once; then let every widget stand for its value.
+
+        Args:
+            beside: notes by the inputs that they belong to.
+            notes: those to be read out, too.
+        """
         found = outcome(self._name, self._values, self._rates)
-        self._outcome.value = found.picture + as_html(self._spec, found.texts, found.results)
-        self._said.value = _paragraphs(found, notes)
-        with self._quietly():
-            for name, each in self._rows.items():
-                each.show(self._values[name])
-
-    @contextmanager
-    def _quietly(self) -> Iterator[None]:
-        """What changes meanwhile was not asked for by a reader."""
-        self._showing = True
+        self._picture.value = found.picture
+        self._shown += 1  # a text that changes is read out, also the same words once more
+        self._said.value = f"{_paragraphs(found, notes)}<!-- {self._shown} -->"
+        self._tables.value = as_html(self._spec, found.texts, found.results)
+        self._showing = True  # what changes in the widgets now, nobody asked for
         try:
-            yield
+            for name, each in self._rows.items():
+                note = beside.get(name)
+                each.show(
+                    self._values[name], f"{_note(note)}<!-- {self._shown} -->" if note else ""
+                )
         finally:
             self._showing = False
 
@@ -112,7 +112,7 @@ class _Live:
         described = self._spec
         title = f'{STYLE}<h4 class="th-title">{html.escape(described["title"])}</h4>'
         controls = [ipywidgets.HTML(title), *self._buttons(), *self._groups()]
-        result = ipywidgets.VBox([self._outcome, self._said], layout=_OUTCOME)
+        result = ipywidgets.VBox([self._picture, self._said, self._tables], layout=_OUTCOME)
         both = [ipywidgets.VBox(controls, layout=_CONTROLS), result]
         box = ipywidgets.VBox([ipywidgets.HBox(both, layout=_SIDE_BY_SIDE)])
         return box.add_class("th-live").add_class(f"th-live-{self._name}")
@@ -130,14 +130,18 @@ class _Live:
         return found
 
     def _buttons(self) -> list[ipywidgets.HBox]:
-        """Presets and price sheets in lines of their own, and the way back."""
-        presets = [self._button(each) for each in self._spec["presets"]]
-        prices = [self._button(each) for each in self._spec["price_sheets"]]
+        """Kinds of request, levers and price sheets in lines of their own, and the way back."""
+        presets = self._spec["presets"]
+        lines = [[each for each in presets if each["group"] == kind] for kind in ("shape", "lever")]
+        found = [
+            [self._button(each) for each in line]
+            for line in (*lines, self._spec["price_sheets"])
+            if line
+        ]
         reset = ipywidgets.Button(description="Reset", layout=_BUTTON).add_class("th-reset")
         reset.on_click(lambda _: self._reset())
-        lines = [line for line in (presets, prices) if line]
-        lines[-1].append(reset)
-        return [ipywidgets.HBox(line, layout=_BUTTONS) for line in lines]
+        found[-1].append(reset)
+        return [ipywidgets.HBox(line, layout=_BUTTONS) for line in found]
 
     def _button(self, preset: dict[str, Any]) -> ipywidgets.Button:
         button = ipywidgets.Button(
@@ -149,9 +153,13 @@ class _Live:
 
 def _paragraphs(found: Outcome, notes: Sequence[str]) -> str:
     """What changed on the way, what comes out, what to know of it."""
-    marked = [f'<p class="th-note">{html.escape(note)}</p>' for note in notes]
+    marked = [_note(note) for note in notes]
     sentence = f'<p class="th-sentence">{html.escape(found.sentence)}</p>'
     return "".join([*marked, sentence, *(f"<p>{html.escape(note)}</p>" for note in found.notes)])
+
+
+def _note(note: str) -> str:
+    return f'<p class="th-note">{html.escape(note)}</p>'
 
 
 class _Script:

@@ -11,15 +11,17 @@ from twohalves.show.calculator.tables import lines
 _MARKS = {"prefill": svg.PREFILL, "decode": svg.DECODE}
 STYLE = """<style>
 .th-live h4, .th-live h5 { margin: .6em 0 .2em; font-weight: 600; line-height: 1.3; }
-.th-live p { margin: .4em 0; line-height: 1.4; }
+.th-live p { margin: .4em 0; }
 .th-live .widget-html-content { line-height: 1.35; white-space: normal; }
-.th-live .th-help { font-size: .92em; }
+.th-live .widget-label { text-align: left; justify-content: flex-start; }
+.th-live summary { padding: .3em 0; cursor: pointer; }
 .th-live .th-note { font-weight: 600; border-left: 4px solid #cc5a50; padding-left: .6em; }
 .th-live svg.th-figure { max-width: 100%; height: auto; }
 .th-live table { border-collapse: collapse; margin: .6em 0; font-size: inherit; }
-.th-live caption { text-align: left; font-weight: 600; padding: .2em 0; }
-.th-live :is(th, td) { padding: .15em .8em .15em 0; text-align: right; }
-.th-live :is(th, td):first-child { text-align: left; font-weight: inherit; }
+.th-live caption { text-align: left; font-weight: 600; padding: .2em 0; white-space: nowrap; }
+.th-live :is(th, td) { padding: .15em .8em .15em 0; text-align: right; white-space: nowrap; }
+.th-live :is(th, td):first-child { text-align: left; white-space: normal; }
+.th-live tbody th { font-weight: inherit; }
 .th-live thead th { border-bottom: 1px solid currentColor; }
 .th-live .th-swatch { display: inline-block; width: .8em; height: .8em; margin-right: .4em; }
 </style>"""

@@ -18,13 +18,11 @@ from twohalves.show.calculator.scale import ends, position, value_at
 from twohalves.show.calculator.spec import Input, Value
 from twohalves.show.calculator.start import choices
 
-_EXACT = 2**53
-"""From here on not every whole number is a float."""
 _WIDE = ipywidgets.Layout(width="100%", margin="0")
 _FIELD = ipywidgets.Layout(width="9em", margin="2px 8px 2px 0")
 _BESIDE = ipywidgets.Layout(flex="1 1 12em", width="auto", margin="2px 0")
 _WRAPPING = ipywidgets.Layout(flex_flow="row wrap", margin="2px 0 8px 0", align_items="flex-start")
-_LABEL = {"description_width": "8.5em"}
+_LABEL = {"description_width": "9.5em"}
 Asked = Callable[[Input, object], None]
 """Called with an input and what its reader asked for."""
 
@@ -35,8 +33,8 @@ class Row(Protocol):
     box: ipywidgets.HBox
     """All of them."""
 
-    def show(self, value: Value) -> None:
-        """Let every widget stand for a value."""
+    def show(self, value: Value, note: str) -> None:
+        """Let every widget stand for a value, with a note as HTML beside them."""
 
 
 def row(described: Input, began: str, rates: Sequence[RateSet], asked: Asked) -> Row:
@@ -71,13 +69,15 @@ class _Number:
             step=described.get("step"), tooltip=f"{label}, {described['unit']}", layout=_FIELD
         ).add_class(f"th-field-{name}")
         self._slider.observe(lambda change: asked(described, self._at(change)), names="value")
-        self._field.observe(lambda change: asked(described, _typed(change)), names="value")
-        children = [self._slider, self._field, _words(described["unit"], described["help"], began)]
+        self._field.observe(lambda change: asked(described, change["new"]), names="value")
+        self._words = _Words(described, began)
+        children = [self._slider, self._field, self._words.box]
         self.box = ipywidgets.HBox(children, layout=_WRAPPING)
 
-    def show(self, value: Value) -> None:
+    def show(self, value: Value, note: str) -> None:
         self._field.value = value
         self._slider.value = _place(self._described, float(value))
+        self._words.add(note)
 
     def _at(self, change: dict[str, Any]) -> float:
         """The value of the place to which the slider moved."""
@@ -100,11 +100,12 @@ class _Choice:
             layout=_WIDE,
         ).add_class(f"th-choice-{described['id']}")
         self._list.observe(lambda change: asked(described, change["new"]), names="value")
-        children = [self._list, _words("", described["help"], began)]
-        self.box = ipywidgets.HBox(children, layout=_WRAPPING)
+        self._words = _Words(described, began)
+        self.box = ipywidgets.HBox([self._list, self._words.box], layout=_WRAPPING)
 
-    def show(self, value: Value) -> None:
+    def show(self, value: Value, note: str) -> None:
         self._list.value = value
+        self._words.add(note)
 
 
 def _place(described: Input, value: float) -> int:
@@ -116,13 +117,16 @@ def _place(described: Input, value: float) -> int:
     return math.floor(round(steps, 6))
 
 
-def _typed(change: dict[str, Any]) -> float | int:
-    """What stands in a number field, as a reader would have typed it: 60, not 60.0."""
-    number: float = change["new"]
-    return int(number) if abs(number) < _EXACT and number == int(number) else number
+class _Words:
+    """Unit, help behind it, and the note on what was asked for."""
 
+    def __init__(self, described: Input, began: str) -> None:
+        unit, told = described.get("unit", "help"), f"{described['help']} {began}"
+        self._fixed = (
+            f"<details><summary>{html.escape(unit)}</summary>{html.escape(told)}</details>"
+        )
+        self.box = ipywidgets.HTML(layout=_BESIDE)
+        self.add("")
 
-def _words(unit: str, told: str, began: str) -> ipywidgets.HTML:
-    start = f"<b>{html.escape(unit)}</b>. " if unit else ""
-    text = f'{start}<span class="th-help">{html.escape(told)} {html.escape(began)}</span>'
-    return ipywidgets.HTML(text, layout=_BESIDE)
+    def add(self, note: str) -> None:
+        self.box.value = f"{self._fixed}{note}"
