@@ -8,7 +8,7 @@ from typing import Any
 
 from twohalves.measure.plan import Planned
 from twohalves.measure.prompts import Calibration
-from twohalves.runs import Timing, machine
+from twohalves.runs import Run, Timing, fitting, machine
 from twohalves.runs import session as session_file
 from twohalves.runs.session import Session
 
@@ -51,7 +51,7 @@ class Journal:
     def finish(
         self, requests: Sequence[Planned], rows: Sequence[Timing], calibration: Calibration
     ) -> None:
-        """The run is complete: what of its plan it holds."""
+        """The run is complete: what of its plan it holds, and the curves that its rows give."""
         asked = {request.seq: request for request in requests if request.in_blocks}
         there = [asked[row.seq] for row in rows if row.seq in asked]
         lengths = {request.prompt_tokens for request in asked.values()}
@@ -72,6 +72,8 @@ class Journal:
                 left_out = self.session.setdefault("left_out", {})
                 left_out.setdefault(name, "no time was left for it")
         self.session["load_average"]["after"] = machine.load_average()
+        whole = Run(folder=self.folder, session=self.session, timings=tuple(rows))
+        self.session["fit"] = fitting.facts(whole)
         session_file.write(self.folder, self.session)
 
 

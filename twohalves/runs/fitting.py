@@ -7,13 +7,15 @@ are shorter (extrapolation). Those are two numbers, since the second is the one 
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from twohalves.formulas import FittedLatency, crude_latency
-from twohalves.runs.material import Material, Point, Total
+from twohalves.runs.load import Run
+from twohalves.runs.material import Material, Point, Total, of_run
 from twohalves.stats import (
     Interval,
     Quadratic,
@@ -83,6 +85,20 @@ class Stairs:
         return self.spread is not None and self.smooth - self.stairs > self.spread
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """On which prompts a curve was tried, and with what success."""
+
+    shortest: int
+    """Tokens of the shortest measured prompt."""
+    longest: int
+    """Tokens of the longest."""
+    off: float | None
+    """Largest error on the whole requests, a fraction; None = none of them is whole."""
+    requests: int
+    """How many measured lengths that error is taken over."""
+
+
 def fit(material: Material) -> FittedLatency | None:
     """Both curves; None with fewer than three lengths for the first or two for the second."""
     try:
@@ -91,6 +107,44 @@ def fit(material: Material) -> FittedLatency | None:
         return None
     t0, a, b, c, d = values
     return FittedLatency(t0_s=t0, a_s=a, b_s=b, c_s=c, d_s=d)
+
+
+def trust(curve: FittedLatency, totals: Sequence[Total]) -> Trust:
+    """How far a curve, or constants as a curve, can be trusted on measured requests.
+
+    Args:
+        curve: whatever it was made from.
+        totals: what was measured, at least one length.
+    """
+    lengths = [round(total.prompt_tokens) for total in totals]
+    errors = [abs(off(curve, total)) for total in totals if _is_whole(total)]
+    return Trust(
+        shortest=min(lengths),
+        longest=max(lengths),
+        off=max(errors, default=None),
+        requests=len(errors),
+    )
+
+
+def off(curve: FittedLatency, total: Total) -> float:
+    """Error of a curve on a measured request, a fraction of it; below 0 is too low."""
+    return curve.total_s(total.prompt_tokens, total.output_tokens) / total.seconds - 1
+
+
+def facts(run: Run) -> dict[str, Any] | None:
+    """The fitted curves of a run and how far they can be trusted, as session.json keeps them.
+
+    A page without Python reads them there.
+
+    Returns:
+        COEFFICIENTS and the fields of `Trust` by name; None if nothing can be fitted.
+    """
+    material = of_run(run)
+    curve = fit(material)
+    if curve is None:
+        return None
+    known = {name: getattr(curve, name) for name in COEFFICIENTS}
+    return known | dataclasses.asdict(trust(curve, material.totals))
 
 
 def intervals(material: Material) -> dict[str, Interval] | None:
@@ -172,7 +226,7 @@ def crude_constants(material: Material) -> tuple[float, float]:
 def _compared(total: Total, seen: Material) -> Compared | None:
     """Both models, made from what was seen, on one length."""
     fitted = fit(seen)
-    if fitted is None or not seen.paces or not total.seconds or total.output_tokens < 1:
+    if fitted is None or not seen.paces or not _is_whole(total):
         return None
     crude = crude_latency(total.prompt_tokens, total.output_tokens, *crude_constants(seen))
     return Compared(
@@ -180,6 +234,10 @@ def _compared(total: Total, seen: Material) -> Compared | None:
         crude_s=crude.total_s,
         fitted_s=fitted.total_s(total.prompt_tokens, total.output_tokens),
     )
+
+
+def _is_whole(total: Total) -> bool:
+    return total.seconds > 0 and total.output_tokens >= 1
 
 
 def _coefficients(first: Sequence[Point], steps: Sequence[Point]) -> tuple[float, ...]:

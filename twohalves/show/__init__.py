@@ -25,6 +25,7 @@ from twohalves.show import (
     worksheet_money,
     worksheet_month,
     worksheet_own,
+    worksheet_rates,
     worksheet_widget,
     worksheet_writes,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "worksheet_money",
     "worksheet_month",
     "worksheet_own",
+    "worksheet_rates",
     "worksheet_widget",
     "worksheet_writes",
 ]

@@ -153,9 +153,9 @@ def _compared(found: Sequence[Compared], caption: str) -> Markdown:
             fixed(each.total.output_tokens),
             seconds(each.total.seconds),
             seconds(each.crude_s),
-            _off(each.crude_off),
+            off(each.crude_off),
             seconds(each.fitted_s),
-            _off(each.fitted_off),
+            off(each.fitted_off),
         ]
         for each in found
     ]
@@ -180,7 +180,8 @@ def _direction(off: float) -> str:
     return f"{percent(abs(off), 1)} too {'low' if off < 0 else 'high'}"
 
 
-def _off(fraction: float) -> str:
+def off(fraction: float) -> str:
+    """An error as a percentage with its sign, with a decimal where it is small."""
     size = percent(abs(fraction), 0 if abs(fraction) >= 0.1 else 1)
     if size == percent(0, 1):
         return size
