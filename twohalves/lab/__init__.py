@@ -4,8 +4,20 @@ from twohalves.lab.keeping import download
 from twohalves.lab.measuring import measured
 from twohalves.lab.opening import ready
 from twohalves.lab.predictions import compare, predict
+from twohalves.lab.unasked import at_hand, replayed
 from twohalves.measure.counting import count
 from twohalves.measure.reply import answer
 from twohalves.runs.frame import frame
 
-__all__ = ["answer", "compare", "count", "download", "frame", "measured", "predict", "ready"]
+__all__ = [
+    "answer",
+    "at_hand",
+    "compare",
+    "count",
+    "download",
+    "frame",
+    "measured",
+    "predict",
+    "ready",
+    "replayed",
+]

@@ -3,7 +3,9 @@
 from twohalves.runs import derive, fitting, machine, predictions, reference, reuse
 from twohalves.runs.append import Keeper
 from twohalves.runs.choose import (
+    SAMPLE,
     Whose,
+    at_hand,
     belongs_to,
     fixed_run,
     latest_number,
@@ -21,6 +23,7 @@ from twohalves.runs.schema import COLUMNS, COUNTERS, SCHEMA, Timing
 __all__ = [
     "COLUMNS",
     "COUNTERS",
+    "SAMPLE",
     "SCHEMA",
     "Claim",
     "Condition",
@@ -28,6 +31,7 @@ __all__ = [
     "Run",
     "Timing",
     "Whose",
+    "at_hand",
     "belongs_to",
     "claim_folder",
     "claim_server",

@@ -108,6 +108,18 @@ def newest_sample(folder: pathlib.Path = RUNS) -> str | None:
     return max(samples, key=lambda run_id: str(read(folder / run_id)["started_at"]), default=None)
 
 
+def at_hand(environ: Mapping[str, str] | None = None, folder: pathlib.Path = RUNS) -> Run:
+    """The run of a page that asks nobody: the one that is fixed, else the newest, else the sample.
+
+    Raises:
+        RunMissing: no such run, or none at all.
+        RunUnreadable: it is there but cannot be read.
+    """
+    own = [each["run_id"] for each in _sessions(folder) if each["status"] == "complete"]
+    newest = own[-1] if own else newest_sample(folder)
+    return named(fixed_run(environ) or newest or SAMPLE, folder)
+
+
 def belongs_to(session: Session, whose: Whose) -> bool:
     """True when machine, server and model agree."""
     return whose == Whose(

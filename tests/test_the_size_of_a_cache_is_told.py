@@ -1,0 +1,136 @@
+"""Section 31.3: what a cache weighs, in units that are said, for the chapter's model and others."""
+
+import pytest
+
+from tests.tables import rows_of
+from twohalves import runs
+from twohalves.errors import RunMissing
+from twohalves.runs.load import Run
+from twohalves.runs.reference import claim
+from twohalves.show import cache_size, own_cache
+from twohalves.show.calculator import spec
+from twohalves.show.calculator.start import begin
+
+PLAIN = {  # as llama3.2:3b
+    "general.architecture": "llama",
+    "llama.block_count": 28,
+    "llama.attention.head_count": 24,
+    "llama.attention.head_count_kv": 8,
+    "llama.attention.key_length": 128,
+    "llama.attention.value_length": 128,
+}
+WINDOWED = {  # as gemma3:270m: 15 of 18 layers look back 512 tokens
+    "general.architecture": "gemma3",
+    "gemma3.block_count": 18,
+    "gemma3.attention.head_count": 4,
+    "gemma3.attention.head_count_kv": 1,
+    "gemma3.attention.key_length": 256,
+    "gemma3.attention.value_length": 256,
+    "gemma3.attention.sliding_window": 512,
+}
+
+
+def run_of(tmp_path, own_keys, size=2_019_393_189, **server):
+    session = {
+        "server": {"kind": "ollama", **server},
+        "model": {"name": "m:3b", "own_keys": own_keys, "size": size},
+        "options": {"num_ctx": 8192},
+        "machine": {"memory_bytes": 16 * 2**30},
+    }
+    return Run(folder=tmp_path / "r", session=session, timings=())
+
+
+def test_the_chapters_table():
+    """Printed with fewer digits: 0.88, 3.50, 14.00; 0.46, 1.86, 7.44; 0.15, 0.59, 2.3; 0.47, 1.9,
+    7.5. The first row is 8,192 x 114,688 / 2^30 = 0.875 GiB, and 0.9395 / 6.4 GB = 0.147.
+    """
+    tokens, f16, _, q8, _, matched, widest = zip(*rows_of(cache_size.by_window()), strict=True)
+
+    assert tokens == ("8,192", "32,768", "131,072")
+    assert f16 == ("0.875", "3.5", "14")
+    assert q8 == ("0.465", "1.86", "7.44")
+    assert matched == ("0.147×", "0.587×", "2.35×")
+    assert widest == ("0.47×", "1.88×", "7.52×")
+
+
+def test_the_three_ratios_and_what_mixed_units_make_of_them():
+    """7.5, 2.3 and 4.0 in bytes; 14 GiB over 2 GB would be 7.0, then 2.2 and 3.7."""
+    cells = [row[2:] for row in rows_of(cache_size.ratios())]
+
+    assert cells == [["7.5×", "7.0×"], ["2.3×", "2.2×"], ["4.0×", "3.7×"]]
+    assert [claim(name) for name in ("ratio_fp16_file", "ratio_matched", "ratio_q8_file")] == [
+        7.5, 2.3, 4.0,
+    ]  # fmt: skip
+
+
+def test_a_cache_saves_the_square():
+    """3 tokens in, 4 out: 3 + 4 + 5 + 6 = 18 are read without a cache, 3 + 3 with one."""
+    said = cache_size.without_a_cache(3, 4).data
+
+    assert "18 tokens pass" in said
+    assert "6 in all" in said
+    assert "all but 33.3%" in said
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (cache_size.factors, ("114{,}688", "112")),
+        (cache_size.the_longest, ("14 GiB (15 GB)", "7.5×")),
+        (cache_size.shared_heads, ("42 GiB", "3 queries", "10.7 GB", "85.9 GB")),
+        (cache_size.on_a_card, ("10.2 GB together", "14 GiB", "17.03 GB", "15.86 GiB")),
+        (cache_size.by_type, ("| 1.0625 | 59.5 |", "53%")),
+    ],
+)
+def test_the_chapters_figures_are_told(told, expected):
+    """Each by the formula, from the counts of the claims."""
+    for figure in expected:
+        assert figure in told().data
+
+
+def test_the_readers_model_is_sized(tmp_path):
+    """The chapter's shape in f16 gives 114,688 bytes; 8,192 of them are 0.875 GiB."""
+    run = run_of(tmp_path, PLAIN)
+    cells = {row[0]: row[1] for row in rows_of(own_cache.own_token(run))}
+
+    assert cells["bytes for a token"] == "114,688"
+    assert cells["cache of 8,192 tokens"] == "0.875 GiB (0.94 GB)"
+    assert "taken as the default" in own_cache.own_token(run).data
+    assert "0.465 times the model's file" in own_cache.own_sizes(run).data
+
+
+def test_the_sliders_begin_with_the_readers_model(tmp_path):
+    """Each value is taken as it is, and says from which run it is."""
+    run = run_of(tmp_path, PLAIN, kv_type="q8_0")
+    begun = begin(spec("kv_cache"), own_cache.start(run), ())
+
+    assert begun.notes == []
+    assert begun.values == {
+        "layers": 28, "kv_heads": 8, "head_dim": 128, "weights_gb": 2.019, "tokens": 8192,
+        "slots": 1, "cache_type": "q8_0", "memory_gib": 16,
+    }  # fmt: skip
+    assert begun.sources["layers"] == "run r"
+
+
+def test_layers_of_several_kinds_are_told_apart(tmp_path):
+    """3 layers grow, 15 have a window: 2 x 256 x 2 bytes each; the sliders know one kind only."""
+    run = run_of(tmp_path, WINDOWED)
+
+    assert "15 KiB are kept in layers with a window" in own_cache.own_sizes(run).data
+    assert own_cache.start(run) == {}
+
+
+def test_a_model_without_a_shape_is_no_failure(tmp_path):
+    """A note says what is missing, and nothing is made up."""
+    run = run_of(tmp_path, {}, size=None)
+
+    assert "cannot be sized" in own_cache.own_token(run).data
+    assert "the chapter's model" in own_cache.own_sizes(run).data
+    assert own_cache.start(run) == {}
+
+
+def test_a_page_that_asks_nobody_takes_the_run_at_hand(tmp_path):
+    """The named one; else there has to be one at all."""
+    assert runs.at_hand({"TWOHALVES_RUN": "sample-smollm2-135m"}).id == "sample-smollm2-135m"
+    with pytest.raises(RunMissing):
+        runs.at_hand({}, tmp_path)

@@ -1,0 +1,200 @@
+"""Section 31.3: what the cache of the chapter's model weighs, and what its size is compared with.
+
+Bytes are computed from the shape in data/claims.csv. Every size says whether it is in GB, a
+billion bytes, or in GiB, 2³⁰ bytes: mixed, the chapter's ratios come out wrong.
+"""
+
+from __future__ import annotations
+
+from IPython.display import Markdown
+
+from twohalves.formulas import KV_TYPES, KvLayer, KvShape, bytes_per_token, cache_bytes
+from twohalves.runs import reference
+from twohalves.runs.reference import claim
+from twohalves.show.calculator.words import amount, exact, number, trimmed
+from twohalves.show.markdown import say, table
+from twohalves.show.numbers import counted, fixed, percent, times
+
+GB, GIB, KIB = 10**9, 2**30, 2**10
+
+
+def both(size: float) -> str:
+    """A size in both units.
+
+    >>> both(15_032_385_536)
+    '14 GiB (15 GB)'
+    """
+    return f"{amount(size / GIB)} GiB ({amount(size / GB)} GB)"
+
+
+def shape_of(layers: float, kv_heads: float, width: float) -> KvShape:
+    """A model all of whose layers are alike and keep every token."""
+    layer = KvLayer(heads=int(kv_heads), key_width=int(width), value_width=int(width))
+    return KvShape(layers=(layer,) * int(layers), query_heads=int(kv_heads), read=())
+
+
+def chapter_shape() -> KvShape:
+    """The chapter's model."""
+    return shape_of(claim("layers"), claim("kv_heads"), claim("head_dim"))
+
+
+def windows() -> tuple[int, int, int]:
+    """The three windows of the chapter's table, tokens."""
+    small = int(reference.session()["options"]["num_ctx"])
+    return small, int(claim("long_conv_k")) * KIB, int(claim("full_window"))
+
+
+def full_cache(kv_type: str = "f16") -> int:
+    """Bytes of the chapter's cache with its window full."""
+    return cache_bytes(chapter_shape(), windows()[-1], kv_type=kv_type)
+
+
+def without_a_cache(prompt_tokens: int, output_tokens: int) -> Markdown:
+    """How many tokens pass through the model for one request, with a cache and without."""
+    whole = output_tokens * prompt_tokens + output_tokens * (output_tokens - 1) // 2
+    once = prompt_tokens + output_tokens - 1
+    return say(
+        f"{counted(prompt_tokens, 'token')} in, {counted(output_tokens, 'token')} out. Without a "
+        f"cache every step reads all that stands before it: {counted(whole, 'token')} pass through "
+        f"the model. With one, each of them passes once, {fixed(once)} in all. So the cache saves "
+        f"all but {percent(once / whole, 1)} of the tokens to be computed."
+    )
+
+
+def factors() -> Markdown:
+    """The formula with the chapter's numbers in it."""
+    shape = chapter_shape()
+    size = bytes_per_token(shape).growing
+    heads, width = fixed(claim("kv_heads")), fixed(claim("head_dim"))
+    product = rf"2 \times {len(shape.layers)} \times {heads} \times {width} \times 2"
+    return say(
+        f"$${product} = {fixed(size).replace(',', '{,}')}\\ \\text{{bytes}} = "
+        f"{amount(size / KIB)}\\ \\text{{KiB}}$$",
+        f"Key and value, {len(shape.layers)} layers, {heads} KV heads, {width} numbers in a head, "
+        "two bytes a number. Every token of context costs that much, whether the user wrote it, a "
+        "document brought it along, or the model wrote it a moment ago.",
+    )
+
+
+def by_window() -> Markdown:
+    """The chapter's table: cache for each window, and how it compares with the weights."""
+    weights, file = claim("fp16_weights_gb") * GB, claim("weights_file_gb") * GB
+    header = ["context", "f16, GiB", "f16, GB", "q8_0, GiB", "q8_0, GB"]
+    header += [f"f16 / {exact(weights / GB)} GB", f"f16 / {exact(file / GB)} GB"]
+    rows = []
+    for tokens in windows():
+        cache = cache_bytes(chapter_shape(), tokens)
+        eight = cache_bytes(chapter_shape(), tokens, kv_type="q8_0")
+        sizes = [amount(size / unit) for size in (cache, eight) for unit in (GIB, GB)]
+        ratios = [f"{number(cache / each)}×" for each in (weights, file)]
+        rows.append([fixed(tokens), *sizes, *ratios])
+    caption = (
+        f"Cache of {reference.session()['model']['tag']} for one conversation, and its size over "
+        f"that of the weights: {exact(weights / GB)} GB at 16 bits, "
+        f"{exact(file / GB)} GB as the file that was measured. Ratios are taken in bytes."
+    )
+    return table(header, rows, caption)
+
+
+def guess() -> Markdown:
+    """The page's prediction; what it asks for is computed further down."""
+    return say(
+        f"> **Prediction** — The file of the chapter's model has {exact(claim('weights_file_gb'))} "
+        f"GB. Its longest conversation has {fixed(windows()[-1])} tokens. How many GB does the "
+        "cache of that conversation take? Write a number down."
+    )
+
+
+def the_longest() -> Markdown:
+    """The answer to the page's first question."""
+    cache, file = full_cache(), claim("weights_file_gb")
+    return say(
+        f"At f16 the full window of {fixed(windows()[-1])} tokens takes **{both(cache)}**, "
+        f"{times(cache / GB / file)} the model's file of {exact(file)} GB. A server that "
+        "is told to offer that window sets the memory aside before the first request arrives."
+    )
+
+
+def ratios() -> Markdown:
+    """The three comparisons of cache and weights, and what each sets against what."""
+    weights, file = claim("fp16_weights_gb") * GB, claim("weights_file_gb") * GB
+    bits = claim("weights_file_gb") * 8 / claim("params_billion")
+    cache, eight = full_cache(), full_cache("q8_0")
+    pairs = [
+        (f"weights of about {number(bits)} bits, cache of 16", cache, file),
+        ("both of 16 bits", cache, weights),
+        (f"weights of about {number(bits)} bits, cache of 8 (as it was run)", eight, file),
+    ]
+    rows = [
+        [
+            what,
+            f"{amount(size / GB)} / {exact(over / GB)} GB",
+            times(size / over),
+            times(size / GIB / (over / GB)),
+        ]
+        for what, size, over in pairs
+    ]
+    caption = (
+        f"Full window of {fixed(windows()[-1])} tokens. The last column divides GiB by GB, which "
+        "is the mistake to be made here."
+    )
+    return table(["what is compared", "in GB", "cache / weights", "units mixed"], rows, caption)
+
+
+def by_type() -> Markdown:
+    """What each cache type costs, its scales included."""
+    shape = chapter_shape()
+    rows = []
+    for kv_type in ("f16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"):
+        numbers, size = KV_TYPES[kv_type]
+        token = bytes_per_token(shape, kv_type).growing
+        rows.append(
+            [
+                kv_type,
+                f"{size} bytes for {counted(numbers, 'number')}",
+                trimmed(fixed(size / numbers, 4)),
+                amount(token / KIB),
+                both(full_cache(kv_type)),
+                percent(token / bytes_per_token(shape).growing),
+            ]
+        )
+    header = ["type", "a block", "bytes a number", "KiB a token", "full window", "of f16"]
+    caption = f"Cache types of llama.cpp, for {reference.session()['model']['tag']}."
+    return table(header, rows, caption)
+
+
+def shared_heads() -> Markdown:
+    """What grouped queries save: the chapter's model, and the one that it cites."""
+    query, kv = claim("attn_heads"), claim("kv_heads")
+    tokens = windows()[-1]
+    whole = cache_bytes(shape_of(claim("layers"), query, claim("head_dim")), tokens)
+    large = [cache_bytes(shape_of(80, heads, 128), windows()[1]) for heads in (8, 64)]
+    return say(
+        f"This model has {fixed(query)} query heads and {fixed(kv)} KV heads, so "
+        f"{fixed(query / kv)} queries share a pair of key and value. With a pair for each query "
+        f"head the full window would take {both(whole)} instead of {both(full_cache())}.",
+        f"The chapter cites a model of {fixed(claim('big_model_b'))} billion weights at "
+        f"{fixed(windows()[1])} tokens: {both(large[0])} for one request, and {both(large[1])} if "
+        "nothing were shared. Those figures are what 80 layers give with 8 KV heads of 128 "
+        "numbers, and with 64.",
+    )
+
+
+def on_a_card() -> Markdown:
+    """The chapter's two servings, and the one where the unit decides."""
+    weights, file = claim("fp16_weights_gb") * GB, claim("weights_file_gb") * GB
+    one, at_once = cache_bytes(chapter_shape(), windows()[1]), int(claim("conversations"))
+    whole = file + full_cache()
+    return say(
+        f"**One conversation** of {fixed(windows()[1])} tokens, weights at 16 bits: "
+        f"{exact(weights / GB)} GB and {amount(one / GB)} GB of cache, "
+        f"{amount((weights + one) / GB)} GB together.",
+        f"**{fixed(at_once)} at once**: the weights are there once, the cache {fixed(at_once)} "
+        f"times, {both(at_once * one)}. That is {number(at_once * one / weights)} times the "
+        "weights, and it is the part that grows with every user.",
+        f"**A full window on a machine of 16 GB**: file and cache take "
+        f"{fixed(whole / GB, 2)} GB, which sounds like too much. But memory is sold in GiB, and "
+        f"this is {fixed(whole / GIB, 2)} GiB: it fits into 16, by "
+        f"{amount((16 * GIB - whole) / 10**6)} MB. What is still missing then is the server "
+        "itself, and the room to compute in.",
+    )

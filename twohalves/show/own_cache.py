@@ -1,0 +1,122 @@
+"""Section 31.3: what the cache of the reader's own model weighs, from its metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from IPython.display import Markdown
+
+from twohalves.errors import TwoHalvesError
+from twohalves.formulas import KvShape, bytes_per_token, cache_bytes, kv_shape
+from twohalves.runs import Run
+from twohalves.show.byte_count import kv_type
+from twohalves.show.cache_size import GB, GIB, KIB, both, chapter_shape
+from twohalves.show.calculator import Start
+from twohalves.show.calculator.words import amount, number
+from twohalves.show.markdown import say, table
+from twohalves.show.numbers import counted, fixed, times
+
+
+def own_token(run: Run) -> Markdown:
+    """What the model's metadata say, and the bytes that follow from it."""
+    shape = _shape(run)
+    if isinstance(shape, str):
+        return say(f"> **Note** — The cache of this model cannot be sized. {shape}")
+    token, window = bytes_per_token(shape, kv_type(run)), _window(run)
+    cache = cache_bytes(shape, window, kv_type=kv_type(run))
+    rows = [
+        ["layers that keep keys and values", fixed(len(shape.layers))],
+        ["KV heads in a layer", _listed(layer.heads for layer in shape.layers)],
+        ["query heads", fixed(shape.query_heads)],
+        ["numbers in a key", _listed(layer.key_width for layer in shape.layers)],
+        ["numbers in a value", _listed(layer.value_width for layer in shape.layers)],
+        ["bytes for a token", fixed(token.growing + token.windowed)],
+        ["KiB for a token", amount((token.growing + token.windowed) / KIB)],
+        [f"cache of {fixed(window)} tokens", both(cache)],
+    ]
+    caption = f"{run.session['model']['name']}, run {run.id}; cache type {_type(run)}."
+    return table(["", "value"], rows, caption)
+
+
+def own_sizes(run: Run) -> Markdown:
+    """The same in a sentence, beside the model's file and the chapter's model."""
+    shape = _shape(run)
+    if isinstance(shape, str):
+        return say("The sliders below begin with the chapter's model; put in what you know.")
+    token, window = bytes_per_token(shape, kv_type(run)), _window(run)
+    said = [_against_the_file(run, cache_bytes(shape, window, kv_type=kv_type(run)))]
+    ratio = bytes_per_token(chapter_shape()).growing / (token.growing + token.windowed)
+    said.append(
+        f"A token of the chapter's model, at f16, costs {times(ratio)} as much as one of yours."
+    )
+    if token.windowed:
+        said.append(
+            f"Of each token {amount(token.windowed / KIB)} KiB are kept in layers with a window, "
+            "which forget it again: there the cache stops growing once the window is full."
+        )
+    if not _alike(shape):
+        said.append("The sliders know layers of one kind only, so they begin with the chapter's.")
+    return say(" ".join(said), *(f"> **Note** — {note}" for note in shape.notes))
+
+
+def start(run: Run) -> dict[str, Start]:
+    """The reader's model and machine, for the sliders; empty where layers are not alike."""
+    shape = _shape(run)
+    if isinstance(shape, str) or not _alike(shape):
+        return {}
+    layer, session = shape.layers[0], run.session
+    values: dict[str, float | str | None] = {
+        "layers": len(shape.layers),
+        "kv_heads": layer.heads,
+        "head_dim": layer.key_width,
+        "weights_gb": _in(session["model"].get("size"), GB, 3),
+        "tokens": _window(run),
+        "cache_type": kv_type(run),
+        "memory_gib": _in(session["machine"].get("memory_bytes"), GIB, 2),
+    }
+    sources = {"memory_gib": f"main memory of the machine of run {run.id}"}
+    return {
+        name: Start(value, sources.get(name, f"run {run.id}"))
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def _shape(run: Run) -> KvShape | str:
+    """The model's, or why it is not known."""
+    try:
+        return kv_shape(run.session["model"].get("own_keys") or {})
+    except TwoHalvesError as error:
+        return error.what
+
+
+def _alike(shape: KvShape) -> bool:
+    first = shape.layers[0]
+    plain = first.window is None and first.key_width == first.value_width
+    return plain and set(shape.layers) == {first}
+
+
+def _window(run: Run) -> int:
+    """Tokens that the run asked its server for."""
+    return int(run.session["options"]["num_ctx"])
+
+
+def _type(run: Run) -> str:
+    told = "kv_type" in run.session["server"]
+    return f"{kv_type(run)}{'' if told else ', taken as the default: no API tells it'}"
+
+
+def _against_the_file(run: Run, cache: int) -> str:
+    window, size = _window(run), run.session["model"].get("size")
+    said = f"{counted(window, 'token')} of context take {both(cache)}"
+    if not size:
+        return f"{said}."
+    return f"{said}, {number(cache / size)} times the model's file of {amount(size / GB)} GB."
+
+
+def _in(size: int | None, unit: int, decimals: int) -> float | None:
+    return None if size is None else round(size / unit, decimals)
+
+
+def _listed(values: Iterable[int]) -> str:
+    return ", ".join(fixed(value) for value in sorted(set(values)))
