@@ -1,0 +1,204 @@
+"""The worksheet as a reader uses it in JupyterLab: by keyboard, by number, by button."""
+
+import pathlib
+import re
+
+import pytest
+
+from tests.servers import jupyterlab
+from tests.servers.jupyterlab import MINUTES
+from twohalves.commands.lab import QUIET
+
+pytestmark = pytest.mark.browser
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+CELL = """\
+from tests.notebook_widgets import CONSTANTS
+from twohalves import show
+
+show.calculator.sliders("worksheet", [CONSTANTS])"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """JupyterLab on a folder with one small notebook; yields its address."""
+    folder = tmp_path_factory.mktemp("lab") / "Žofie Übung"
+    folder.mkdir()
+    jupyterlab.write_notebook(folder / "worksheet.ipynb", CELL)
+    variables = {"PYTHONPATH": str(PROJECT)}
+    with jupyterlab.running(folder, *QUIET, variables=variables) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def page(chromium, lab):
+    """The notebook open, its worksheet alive and named."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 1300})
+    page = context.new_page()
+    jupyterlab.run_all(page, lab, "worksheet.ipynb")
+    page.locator(".th-live [role=status] .th-sentence").wait_for(timeout=2 * MINUTES)
+    yield page
+    context.close()
+
+
+@pytest.fixture(autouse=True)
+def _from_the_start(page):
+    page.locator(".th-reset").click()
+    _wait_for(page, "890 tokens in and 53 tokens out")
+
+
+def _wait_for(page, words):
+    page.locator(".th-said", has_text=words).wait_for()
+
+
+def _field(page, name):
+    return page.locator(f".th-field-{name} input")
+
+
+def _enter(page, name, text, *, pasted=False):
+    field = _field(page, name)
+    field.focus()
+    page.keyboard.press("ControlOrMeta+a")
+    if pasted:
+        page.keyboard.insert_text(text)
+    else:
+        page.keyboard.type(text)
+    page.keyboard.press("Tab")
+    return field
+
+
+def _cells(page, label):
+    row = page.locator(
+        ".th-tables tr", has=page.locator("th", has_text=re.compile(f"^{label}"))
+    ).first
+    return row.locator("td").all_inner_texts()
+
+
+def test_the_worked_example_is_read_from_the_page(page):
+    """890 in, 53 out, 60% cached, two million requests, the three prices: the printed bill."""
+    lines = ("Uncached input", "Cached input", "Output", "Total", "Without the cache")
+
+    assert ["$712", "$107", "$424", "$1,243", "$2,204"] == [
+        _cells(page, line)[-1] for line in lines
+    ]
+    assert ["440 ms", "191 ms"] == _cells(page, "Time to first token")
+    assert "no cache: 718 ms" in page.locator(".th-picture svg").text_content()
+
+
+def test_a_slider_is_moved_by_keyboard_and_says_its_value(page):
+    """One place up from 890 are 900 tokens; the handle has a name and tells values, not places."""
+    handle = page.locator(".th-slider-prompt_tokens [role=slider]")
+    assert ("Prompt, tokens", "890 tokens") == (
+        handle.get_attribute("aria-label"),
+        handle.get_attribute("aria-valuetext"),
+    )
+
+    handle.focus()
+    page.keyboard.press("ArrowRight")
+
+    _wait_for(page, "900 tokens in")
+    assert "900 tokens" == handle.get_attribute("aria-valuetext")
+    assert "900" == _field(page, "prompt_tokens").input_value()
+    page.keyboard.press("End")
+    _wait_for(page, "1,000,000 tokens in")
+    assert "1,000,000 tokens" == handle.get_attribute("aria-valuetext")
+
+
+def test_every_place_is_said_as_the_value_that_python_takes(page):
+    """What the page's script says of a place is what the number field then holds."""
+    for name, keys in {
+        "price_cached": ("Home", "ArrowRight", "ArrowRight", "PageUp"),
+        "hit_rate": ("ArrowLeft", "PageUp", "End"),
+        "at_once": ("ArrowRight", "PageUp"),
+    }.items():
+        handle = page.locator(f".th-slider-{name} [role=slider]")
+        for key in keys:
+            before = page.locator(".th-said .widget-html-content").inner_html()
+            handle.press(key)
+            page.wait_for_function(
+                "before => document.querySelector('.th-said .widget-html-content').innerHTML"
+                " !== before",
+                arg=before,
+            )
+            said = handle.get_attribute("aria-valuetext")
+            page.wait_for_function(
+                "([name, value]) => Number(document.querySelector("
+                "`.th-field-${name} input`).value) === value",
+                arg=[name, float(said.split()[0].replace(",", ""))],
+            )
+
+
+def test_a_number_is_typed_and_the_picture_follows(page):
+    """4,000 tokens at 2,025 a second, none from cache, and 53 at 190: 1.98 s and 0.28 s."""
+    _enter(page, "hit_rate", "0")
+    _enter(page, "prompt_tokens", "4000")
+
+    _wait_for(page, "4,000 tokens in")
+    assert "with cache: 2.25 s" in page.locator(".th-picture svg").text_content()
+
+
+def test_a_preset_and_a_price_sheet_are_buttons(page):
+    """Six thousand tokens with 30% from cache; then what is not cached is charged as written."""
+    page.get_by_role("button", name="Answer from documents").press("Enter")
+    _wait_for(page, "6,000 tokens in and 300 tokens out")
+    assert "0.3" == _field(page, "hit_rate").input_value()
+
+    page.get_by_role("button", name="With a charge for writes").click()
+    _wait_for(page, "$13,260")  # 8.4 G at 1.25, 3.6 G at 0.10, 0.6 G at 4
+    assert ["8,400 M", "$1.25", "$10,500"] == _cells(page, "Cache writes")
+
+
+@pytest.mark.parametrize("pasted", [False, True], ids=["typed", "pasted"])
+def test_a_comma_is_a_decimal_point(page, pasted):
+    """0,7 would silently become 07."""
+    field = _enter(page, "hit_rate", "0,7", pasted=pasted)
+
+    _wait_for(page, "skips 623 tokens")
+    assert "0.7" == field.input_value()
+
+
+def test_thousands_may_be_pasted(page):
+    """1,234 tokens are one thousand and some."""
+    _enter(page, "prompt_tokens", "1,234", pasted=True)
+
+    _wait_for(page, "1,234 tokens in")
+
+
+def test_what_is_out_of_range_is_said(page):
+    """Beside the field and in the live region; the field shows what is used."""
+    field = _enter(page, "price_uncached", "150000")
+
+    _wait_for(page, "“150000” is above the largest value; 10,000 is used.")
+    assert "10000" == field.input_value()
+    assert 2 == page.locator(".th-note", has_text="above the largest").count()
+
+
+def test_a_percentage_is_understood_and_said(page):
+    """60 is taken for 0.6."""
+    field = _enter(page, "hit_rate", "60")
+
+    _wait_for(page, "Hit rate: read as 60%.")
+    assert "0.6" == field.input_value()
+
+
+@pytest.mark.parametrize("text", ["0.15 $/1k", "0.5.5", "1e"])
+def test_a_pasted_text_that_is_no_number_is_refused(page, text):
+    """Its digits alone would be another number."""
+    field = _enter(page, "price_uncached", text, pasted=True)
+
+    _wait_for(page, f"“{text}” is not a number")
+    assert "1" == field.input_value()
+
+
+def test_an_empty_field_gets_its_value_back(page):
+    """And it is said; the next figure ends the matter."""
+    field = _enter(page, "output_tokens", "")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Delete")
+    page.keyboard.press("Tab")
+
+    _wait_for(page, "nothing was entered")
+    assert "53" == field.input_value()
+    _enter(page, "output_tokens", "54")
+    _wait_for(page, "54 tokens out")
+    assert 0 == page.locator(".th-note").count()
