@@ -116,7 +116,7 @@ def test_a_choice_is_one_that_exists():
     refused = accept_choice(described, "your run", known, "chapter")
     assert Accepted("chapter", "Rates: “your run” is not among the choices.") == refused
     nothing = accept_choice(described, None, known, "chapter")
-    assert Accepted("chapter", "Rates: “” is not among the choices.") == nothing
+    assert Accepted("chapter", "Rates: nothing was chosen.") == nothing
 
 
 def _rates(name):

@@ -159,12 +159,13 @@ def sentence(given, results, shown):
         f"{exact.counted(given['output_tokens'], 'token')} out take {shown['total_s']}; "
         f"{shown['prefill_share']} of it is prefill, the wait before the first token."
     )
-    cache = "Nothing comes from cache."
+    cost, without = shown["cost_total"], shown["nocache_cost_total"]
+    charged = "" if cost == without else ", yet what is written to it is charged"
+    cache = f"Nothing comes from cache{charged}."
     if given["hit_rate"]:
         skipped = shown["skipped_tokens"]
         saves = f"and saves {shown['saved_s']}" if results["saved_s"] else "but saves no time"
         cache = f"The cache skips {skipped} token{'' if skipped == '1' else 's'} {saves}."
-    cost, without = shown["cost_total"], shown["nocache_cost_total"]
     other = "" if cost == without else f"; without the cache it would be {without}"
     month = f"A month with {exact.counted(given['requests'], 'request')} costs {cost}{other}."
     return f"{request} {cache} {month}"

@@ -174,7 +174,7 @@ def hit_rate_that_pays(prices: Prices, write_share: float) -> float | None:
         write_share: part of the tokens not found that is charged as a write, a fraction.
 
     Returns:
-        0 where writes cost nothing extra; None if no hit rate pays.
+        0 where writes cost nothing extra; None where no hit rate below 1 pays.
 
     Writes at 1.25 times the price, reads at a tenth of it, every miss written:
 

@@ -61,7 +61,8 @@ def accept_choice(
     text = _text(asked)
     if text in known:
         return Accepted(text)
-    told = f"“{text[:_LONGEST_QUOTED]}” is not among the choices"
+    quoted = f"“{text[:_LONGEST_QUOTED]}” is not among the choices"
+    told = quoted if text else "nothing was chosen"
     return Accepted(previous, f"{described['label']}: {told}.")
 
 

@@ -69,10 +69,12 @@ def sentence(spec: Spec, values: Values, texts: dict[str, str], results: Results
     )
     month = f"A month with {with_unit(spec['inputs'][3], float(values['requests']))} costs"
     cost, without = f"{month} {texts['cost_total']}", texts["nocache_cost_total"]
+    nothing = "Nothing comes from cache"
     if texts["cost_total"] != without:
         cost += f"; without the cache it would be {without}"
+        nothing += ", yet what is written to it is charged"
     if not values["hit_rate"]:
-        return f"{said}Nothing comes from cache. {cost}."
+        return f"{said}{nothing}. {cost}."
     skipped = texts["skipped_tokens"]
     noun = prompt["unit_one"] if skipped == "1" else prompt["unit"]
     saved = f"and saves {texts['saved_s']}" if results["saved_s"] else "but saves no time"

@@ -38,7 +38,8 @@
   function acceptChoice(input, asked, known, previous) {
     const text = textOf(asked);
     if (known.includes(text)) return { value: text, note: "" };
-    return { value: previous, note: `${input.label}: ${quoted(text)} is not among the choices.` };
+    const told = text ? `${quoted(text)} is not among the choices` : "nothing was chosen";
+    return { value: previous, note: `${input.label}: ${told}.` };
   }
 
   function textOf(asked) {

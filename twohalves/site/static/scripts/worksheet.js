@@ -119,7 +119,8 @@
     const { cost_total: total, nocache_cost_total: without, skipped_tokens: skipped } = texts;
     const other = total === without ? "" : `; without the cache it would be ${without}`;
     const cost = `A month with ${withUnit(requests, values.requests)} costs ${total}${other}`;
-    if (!values.hit_rate) return `${said}Nothing comes from cache. ${cost}.`;
+    const charged = total === without ? "" : ", yet what is written to it is charged";
+    if (!values.hit_rate) return `${said}Nothing comes from cache${charged}. ${cost}.`;
     const noun = skipped === "1" ? prompt.unit_one : prompt.unit;
     const saved = results.saved_s ? `and saves ${texts.saved_s}` : "but saves no time";
     return `${said}The cache skips ${skipped} ${noun} ${saved}. ${cost}.`;
