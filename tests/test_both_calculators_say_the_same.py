@@ -221,6 +221,17 @@ def test_every_number_becomes_the_same_text(node):
         assert [numbers.fixed(value, decimals) for value in drawn] == answers, decimals
 
 
+def test_every_input_is_said_with_the_same_unit(node):
+    """What a screen reader says of a slider: one token, two tokens, dollars before the number."""
+    asked = [
+        (described, value)
+        for _, described in NUMBERS
+        for value in (0, 1, 2, 0.1, 0.9999, 1.5, described["min"], described["max"])
+    ]
+    answers = by_node(node, CALLED, [["withUnit", question] for question in asked])
+    assert [words.with_unit(*question) for question in asked] == answers
+
+
 def test_every_picture_is_the_same_to_the_character(node):
     """Bars of any length, with labels that a careless page would take for markup."""
     chance = _chance()
