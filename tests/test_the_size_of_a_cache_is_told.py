@@ -70,6 +70,7 @@ def test_a_cache_saves_the_square():
     assert "18 tokens pass" in said
     assert "6 in all" in said
     assert "all but 33.3%" in said
+    assert "two or more" in cache_size.without_a_cache(3, 1).data
 
 
 @pytest.mark.parametrize(

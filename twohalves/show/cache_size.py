@@ -51,6 +51,8 @@ def full_cache(kv_type: str = "f16") -> int:
 
 def without_a_cache(prompt_tokens: int, output_tokens: int) -> Markdown:
     """How many tokens pass through the model for one request, with a cache and without."""
+    if output_tokens < 2:
+        return say("A cache serves the second token and those after it: give two or more.")
     whole = output_tokens * prompt_tokens + output_tokens * (output_tokens - 1) // 2
     once = prompt_tokens + output_tokens - 1
     return say(
