@@ -16,6 +16,12 @@ CONSTANTS = calculator.RateSet(
 SLOW = calculator.RateSet(
     id="own", label="your run", source="run X", curve=constant_rates(100, 10), longest=1000
 )
+CELL = """\
+from tests.notebook_widgets import CONSTANTS
+from twohalves import show
+
+show.calculator.sliders("worksheet", [CONSTANTS])"""
+"""What a notebook says to show the worksheet with these constants."""
 
 
 class Live:

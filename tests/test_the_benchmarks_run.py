@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tests.benchmarks import adapter_cost, agreement, overhead, terminal_line
+from tests.benchmarks import adapter_cost, agreement, key_to_picture, overhead, terminal_line
 from twohalves.measure import profiles
 from twohalves.runs import Run, Timing
 
@@ -88,3 +88,16 @@ def test_what_lies_between_requests_is_added_up(tmp_path):
     assert 0.307 == pytest.approx(cost.waiting_s)  # 90 + 97 + 100 + 20
     assert 1.0 == pytest.approx(cost.servers_s)
     assert 18 / 325 == pytest.approx(cost.share)
+
+
+@pytest.mark.browser
+def test_the_way_from_a_key_to_the_picture_is_timed(chromium):
+    """Each press of a key on a slider in JupyterLab, and Python's own part."""
+    took = key_to_picture.in_the_page(chromium, presses=2)
+
+    assert 2 == len(took)
+    assert all(milliseconds > 0 for milliseconds in took)
+    first, *rest = key_to_picture.told(took)
+    assert first.startswith("2 key presses")
+    assert ["median", "p95"] == [line.split()[0] for line in rest]
+    assert key_to_picture.in_python(2) > 0

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.notebook_widgets import CELL
 from tests.servers import jupyterlab
 from tests.servers.jupyterlab import MINUTES
 from twohalves.commands.lab import QUIET
@@ -12,11 +13,6 @@ from twohalves.commands.lab import QUIET
 pytestmark = pytest.mark.browser
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
-CELL = """\
-from tests.notebook_widgets import CONSTANTS
-from twohalves import show
-
-show.calculator.sliders("worksheet", [CONSTANTS])"""
 
 
 @pytest.fixture(scope="module")
