@@ -1,5 +1,6 @@
 """The worksheet as a reader uses it in JupyterLab: by keyboard, by number, by button."""
 
+import contextlib
 import pathlib
 import re
 
@@ -39,8 +40,28 @@ def page(chromium, lab):
 
 @pytest.fixture(autouse=True)
 def _from_the_start(page):
-    page.locator(".th-reset").click()
-    _wait_for(page, "890 tokens in and 53 tokens out")
+    with _redrawn(page):
+        page.locator(".th-reset").click()
+
+
+@contextlib.contextmanager
+def _redrawn(page):
+    """Until Python has answered what is done meanwhile: it never says the same text twice."""
+    said = page.locator(".th-said .widget-html-content")
+    before = said.inner_html()
+    yield
+    page.wait_for_function(
+        "before => document.querySelector('.th-said .widget-html-content').innerHTML !== before",
+        arg=before,
+    )
+
+
+def _holds(page, name, value):
+    """Wait until a number field shows a value."""
+    page.wait_for_function(
+        "([name, value]) => document.querySelector(`.th-field-${name} input`).value === value",
+        arg=[name, value],
+    )
 
 
 def _wait_for(page, words):
@@ -94,7 +115,7 @@ def test_a_slider_is_moved_by_keyboard_and_says_its_value(page):
 
     _wait_for(page, "900 tokens in")
     assert "900 tokens" == handle.get_attribute("aria-valuetext")
-    assert "900" == _field(page, "prompt_tokens").input_value()
+    _holds(page, "prompt_tokens", "900")
     page.keyboard.press("End")
     _wait_for(page, "1,000,000 tokens in")
     assert "1,000,000 tokens" == handle.get_attribute("aria-valuetext")
@@ -109,19 +130,10 @@ def test_every_place_is_said_as_the_value_that_python_takes(page):
     }.items():
         handle = page.locator(f".th-slider-{name} [role=slider]")
         for key in keys:
-            before = page.locator(".th-said .widget-html-content").inner_html()
-            handle.press(key)
-            page.wait_for_function(
-                "before => document.querySelector('.th-said .widget-html-content').innerHTML"
-                " !== before",
-                arg=before,
-            )
-            said = handle.get_attribute("aria-valuetext")
-            page.wait_for_function(
-                "([name, value]) => Number(document.querySelector("
-                "`.th-field-${name} input`).value) === value",
-                arg=[name, float(said.split()[0].replace(",", ""))],
-            )
+            with _redrawn(page):
+                handle.press(key)
+            value = handle.get_attribute("aria-valuetext").split()[0]
+            _holds(page, name, value.replace(",", ""))
 
 
 def test_a_number_is_typed_and_the_picture_follows(page):
@@ -137,7 +149,7 @@ def test_a_preset_and_a_price_sheet_are_buttons(page):
     """Six thousand tokens with 30% from cache; then what is not cached is charged as written."""
     page.get_by_role("button", name="Answer from documents").press("Enter")
     _wait_for(page, "6,000 tokens in and 300 tokens out")
-    assert "0.3" == _field(page, "hit_rate").input_value()
+    _holds(page, "hit_rate", "0.3")
 
     page.get_by_role("button", name="With a charge for writes").click()
     _wait_for(page, "$13,260")  # 8.4 G at 1.25, 3.6 G at 0.10, 0.6 G at 4
@@ -147,10 +159,10 @@ def test_a_preset_and_a_price_sheet_are_buttons(page):
 @pytest.mark.parametrize("pasted", [False, True], ids=["typed", "pasted"])
 def test_a_comma_is_a_decimal_point(page, pasted):
     """0,7 would silently become 07."""
-    field = _enter(page, "hit_rate", "0,7", pasted=pasted)
+    _enter(page, "hit_rate", "0,7", pasted=pasted)
 
     _wait_for(page, "skips 623 tokens")
-    assert "0.7" == field.input_value()
+    _holds(page, "hit_rate", "0.7")
 
 
 def test_thousands_may_be_pasted(page):
@@ -162,39 +174,39 @@ def test_thousands_may_be_pasted(page):
 
 def test_what_is_out_of_range_is_said(page):
     """Beside the field and in the live region; the field shows what is used."""
-    field = _enter(page, "price_uncached", "150000")
+    _enter(page, "price_uncached", "150000")
 
     _wait_for(page, "“150000” is above the largest value; 10,000 is used.")
-    assert "10000" == field.input_value()
-    assert 2 == page.locator(".th-note", has_text="above the largest").count()
+    _holds(page, "price_uncached", "10000")
+    page.locator(".th-live .th-note:has-text('above the largest')").nth(1).wait_for()
 
 
 def test_a_percentage_is_understood_and_said(page):
     """60 is taken for 0.6."""
-    field = _enter(page, "hit_rate", "60")
+    _enter(page, "hit_rate", "60")
 
     _wait_for(page, "Hit rate: read as 60%.")
-    assert "0.6" == field.input_value()
+    _holds(page, "hit_rate", "0.6")
 
 
 @pytest.mark.parametrize("text", ["0.15 $/1k", "0.5.5", "1e"])
 def test_a_pasted_text_that_is_no_number_is_refused(page, text):
     """Its digits alone would be another number."""
-    field = _enter(page, "price_uncached", text, pasted=True)
+    _enter(page, "price_uncached", text, pasted=True)
 
     _wait_for(page, f"“{text}” is not a number")
-    assert "1" == field.input_value()
+    _holds(page, "price_uncached", "1")
 
 
 def test_an_empty_field_gets_its_value_back(page):
     """And it is said; the next figure ends the matter."""
-    field = _enter(page, "output_tokens", "")
+    _enter(page, "output_tokens", "")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Delete")
     page.keyboard.press("Tab")
 
     _wait_for(page, "nothing was entered")
-    assert "53" == field.input_value()
+    _holds(page, "output_tokens", "53")
     _enter(page, "output_tokens", "54")
     _wait_for(page, "54 tokens out")
-    assert 0 == page.locator(".th-note").count()
+    page.wait_for_function("() => !document.querySelector('.th-live .th-note')")

@@ -86,18 +86,20 @@ class _Live:
         """
         found = outcome(self._name, self._values, self._rates)
         self._picture.value = found.picture
-        self._shown += 1  # a text that changes is read out, also the same words once more
+        self._shown += 1
+        # a text that changes is read out, also when the words are the same
         self._said.value = f"{_paragraphs(found, notes)}<!-- {self._shown} -->"
         self._tables.value = as_html(self._spec, found.texts, found.results)
         self._showing = True  # what changes in the widgets now, nobody asked for
         try:
             for name, each in self._rows.items():
-                note = beside.get(name)
-                each.show(
-                    self._values[name], f"{_note(note)}<!-- {self._shown} -->" if note else ""
-                )
+                each.show(self._values[name], self._marked(beside.get(name, "")))
         finally:
             self._showing = False
+
+    def _marked(self, note: str) -> str:
+        """A note that differs from the last one, or its text would not reach the page again."""
+        return f"{_note(note)}<!-- {self._shown} -->" if note else ""
 
     def _began(self, described: Input) -> str:
         value, source = self._begun.values[described["id"]], self._begun.sources[described["id"]]

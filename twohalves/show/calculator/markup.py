@@ -10,6 +10,7 @@ from twohalves.show.calculator.tables import lines
 
 _MARKS = {"prefill": svg.PREFILL, "decode": svg.DECODE}
 STYLE = """<style>
+.th-live { --th-ink: currentColor; }
 .th-live h4, .th-live h5 { margin: .6em 0 .2em; font-weight: 600; line-height: 1.3; }
 .th-live p { margin: .4em 0; }
 .th-live .widget-html-content { line-height: 1.35; white-space: normal; }
@@ -25,7 +26,7 @@ STYLE = """<style>
 .th-live thead th { border-bottom: 1px solid currentColor; }
 .th-live .th-swatch { display: inline-block; width: .8em; height: .8em; margin-right: .4em; }
 </style>"""
-"""Colors of text are the page's; the rest is legible on white and on black."""
+"""Letters have the color of the page around them; the rest is legible on white and on black."""
 
 
 def as_html(spec: Spec, texts: dict[str, str], results: Results) -> str:
