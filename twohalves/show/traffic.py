@@ -84,8 +84,8 @@ def for_the_worksheet(run: Run) -> Markdown:
     return say(
         f"The same texts, only in another order: {percent(top.share)} of the prompt tokens came "
         f"from cache with what changes on top, **{percent(stable.share)} with what stays on top**. "
-        "The second is the hit rate that the worksheet of section 31.6 takes, until you measure "
-        "your own traffic."
+        "The second is the hit rate that the worksheet of "
+        "[section 31.6](31-06-cost-worksheet.ipynb) takes, until you measure your own traffic."
     )
 
 

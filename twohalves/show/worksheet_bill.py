@@ -114,7 +114,7 @@ def what_to_read_off() -> Markdown:
     made, saved = bill(traffic, prices()), saved_by_cache(traffic, prices())
     tokens = traffic.prompt_tokens / (traffic.prompt_tokens + traffic.output_tokens)
     return say(
-        f"**The hit rate is worth more than any change of the answers.** At "
+        f"**The hit rate outweighs whatever is done to the answers.** At "
         f"{exact_percent(traffic.hit_rate)} the cache saves {dollars(saved)}. All output "
         f"together costs {dollars(made.output)}, so even answers without a single token would "
         f"save less. That holds above a hit rate of {percent(_break_even(), 1)}: there the cache "

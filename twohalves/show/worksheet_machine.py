@@ -9,8 +9,8 @@ from IPython.display import Markdown
 
 from twohalves.formulas import FittedLatency, constant_rates, machine_hours
 from twohalves.runs.reference import claim
-from twohalves.show.calculator import RateSet, Start, outcome, spec
-from twohalves.show.calculator.spec import Values
+from twohalves.show.calculator import RateSet, Start, outcome
+from twohalves.show.calculator.spec import Values, spec
 from twohalves.show.calculator.words import amount, dollars, number
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import fixed, percent, seconds

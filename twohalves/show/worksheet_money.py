@@ -9,7 +9,8 @@ from IPython.display import Markdown
 
 from twohalves.formulas import Prices, Traffic, bill
 from twohalves.runs.reference import claim
-from twohalves.show.calculator import Start, spec
+from twohalves.show.calculator import Start
+from twohalves.show.calculator.spec import spec
 from twohalves.show.calculator.words import exact_percent, number
 from twohalves.show.markdown import say, table
 from twohalves.show.worksheet_bill import month, prices

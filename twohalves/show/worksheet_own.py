@@ -8,13 +8,15 @@ from dataclasses import replace
 from IPython.display import Markdown
 
 from twohalves.formulas import bill
+from twohalves.measure.counting import Counted
+from twohalves.measure.request import OF_SYSTEM
 from twohalves.runs.reference import claim
-from twohalves.show.calculator import Outcome, RateSet, Start, outcome, spec
-from twohalves.show.calculator.spec import Values
+from twohalves.show.calculator import Outcome, RateSet, Start, outcome
+from twohalves.show.calculator.spec import Values, spec
 from twohalves.show.calculator.start import begin
-from twohalves.show.calculator.words import FORMATS, dollars
+from twohalves.show.calculator.words import FORMATS, dollars, exact_percent
 from twohalves.show.markdown import say, table
-from twohalves.show.numbers import fixed
+from twohalves.show.numbers import fixed, percent
 from twohalves.show.worksheet_bill import month, prices
 
 _LINES = (
@@ -55,6 +57,32 @@ def lines(start: Mapping[str, Start]) -> Markdown:
     return table(["line", "chapter", "yours", "where yours comes from"], rows, caption)
 
 
+def whose_hit_rate(counted: Counted, start: Mapping[str, Start]) -> Markdown:
+    """The hit rate that was measured beside what the parts of the request allow.
+
+    Args:
+        counted: the reader's request; of its parts, those of the system message come first and
+            are the same each time.
+        start: of the worksheet; its hit rate was measured on other requests.
+    """
+    stable = sum(part.tokens for part in counted.parts if part.name in OF_SYSTEM)
+    most = stable / counted.prompt_tokens
+    given = start.get("hit_rate")
+    measured = "None was measured: the worksheet begins with the chapter's."
+    if given is not None:
+        measured = (
+            f"{exact_percent(float(given.value))} was measured on the traffic of section 31.5, in "
+            "which the same documents come back."
+        )
+    return say(
+        f"**Is that your hit rate?** {measured} In your request instructions, tools and examples "
+        f"stand on top: {fixed(stable)} of {fixed(counted.prompt_tokens)} tokens. If everything "
+        f"behind them is new each time, a cache finds at most {percent(most)} of the prompt. Then "
+        "move the hit rate of your worksheet there. Which of the two it is, only your own traffic "
+        "can tell."
+    )
+
+
 def input_percent(rates: Sequence[RateSet], start: Mapping[str, Start]) -> float | None:
     """Percent of the bill that is input; None = nothing costs anything."""
     share = computed(rates, start).results["input_share"]
@@ -64,6 +92,8 @@ def input_percent(rates: Sequence[RateSet], start: Mapping[str, Start]) -> float
 def levers(rates: Sequence[RateSet], start: Mapping[str, Start]) -> Markdown:
     """Which lever still saves most dollars, which most seconds, and whether those agree."""
     found = computed(rates, start)
+    if not found.results["cost_total"]:
+        return say("At these prices nothing costs anything, so there is nothing to save.")
     by_money, by_time = _ranked(found, 0), _ranked(found, 1)
     labels, reached = _labels(), [name for name in _labels() if found.results[name] is None]
     best, last = by_money[0], by_money[-1]

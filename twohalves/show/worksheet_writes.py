@@ -5,7 +5,7 @@ from __future__ import annotations
 from IPython.display import Markdown
 
 from twohalves.formulas import Prices, Traffic, bill, hit_rate_that_pays, saved_by_cache
-from twohalves.show.calculator import spec
+from twohalves.show.calculator.spec import spec
 from twohalves.show.calculator.words import dollars, exact_percent, number
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import percent
