@@ -74,7 +74,9 @@ def test_a_site_is_made_from_sources_that_stay_as_they_are(project):
         "index.html",
         NOTEBOOK_PAGE,
         "notebooks/31-02-wall-clock.html",
+        "notebooks/31-03-kv-cache.html",
         "notebooks/31-05-prompt-caching.html",
+        "notebooks/31-06-cost-worksheet.html",
     )
     site = project / "_site"
     assert [f for f in files(project) if not f.startswith("_site/")] == before
