@@ -102,7 +102,8 @@ def test_replay_executes_and_stores_only_when_asked(project):
     """``--run`` shows fresh outputs; ``store`` also keeps them in the project's notebook."""
     notebook = project / "notebooks" / "31-01-two-halves.ipynb"
     source = notebook.read_text(encoding="utf-8")
-    for call in ("show.table()", "show.figure()", "show.latency_sliders(rates)"):
+    sliders = r"show.calculator.sliders(\"latency\", rates, replay=True)"
+    for call in ("show.table()", "show.figure()", sliders):
         source = source.replace(call, "print(__import__('os').environ['TWOHALVES_RUN'])")
     notebook.write_text(source, encoding="utf-8")
     build(project, run_id="run-7", renderer="smalldocs")
@@ -269,8 +270,8 @@ def test_pages_of_quarto_get_the_same_finish(project, monkeypatch):
         "<header id='title-block-header'><h1>T</h1></header>"
         "<div class='cell'><div class='cell-output cell-output-display'><p>"
         "<img src='31-01-two-halves_files/figure-html/cell-4-output-1.svg'></p></div></div>"
-        '<div class="cell"><div class="th-calculator" data-calculator="latency" '
-        'data-rates=\'{"prefill_tok_s": 2.0, "decode_tok_s": 1.0}\'></div></div>'
+        '<div class="cell"><div class="th-calculator" data-calculator="kv_cache" '
+        'data-rates="[]" data-start="{}"></div></div>'
         "</main></body></html>"
     )
     remark = "[WARNING] Could not load translations for en"
@@ -291,7 +292,7 @@ def test_pages_of_quarto_get_the_same_finish(project, monkeypatch):
     assert rendered.warnings == (remark,)  # nothing is missing by it
     assert '<rect fill="var(--th-decode, #B3453E)"' in text
     assert "require.min.js" not in text
-    assert 'id="th-spec-latency"' in text
+    assert 'id="th-spec-kv_cache"' in text
     assert "../assets/twohalves.js" in text
     assert 'download="31-01-two-halves.ipynb"' in text
 

@@ -1,6 +1,7 @@
 """A page of either renderer is finished: formulas, places, figures, names, no network."""
 
 import json
+import re
 
 import pytest
 from bs4 import BeautifulSoup
@@ -190,34 +191,69 @@ def test_a_picture_outside_the_site_is_not_read(tmp_path):
 
 # --- calculators ---------------------------------------------------------------------------------
 
-SPEC = {"latency": {"rates": [{"id": "prefill_tok_s"}], "inputs": [], "title": "a </script> b"}}
+SPEC = {
+    "latency": {
+        "inputs": [{"id": "prompt_tokens"}, {"id": "rates", "options": "rates"}],
+        "title": "a </script> b",
+    }
+}
+CURVE = {"t0_s": 0, "a_s": 0.1, "b_s": 0, "c_s": 0.2, "d_s": 0, "warm_s": 0, "free_tokens": 0}
+RATES = [{"id": "own", "curve": CURVE, "shortest": 96, "longest": None}]
+
+
+def place(rates=RATES, start=None, name="latency"):
+    found = BeautifulSoup("", "html.parser").new_tag("div", attrs={"data-calculator": name})
+    for key, value in (("rates", rates), ("start", start or {})):
+        found[f"data-{key}"] = value if isinstance(value, str) else json.dumps(value)
+    return str(found)
+
+
+def rates_with(**changed):
+    return [RATES[0] | {"curve": CURVE | changed}]
 
 
 @pytest.mark.parametrize(
-    ("name", "rates", "why"),
+    ("markup", "why"),
     [
-        ("cost", "{}", "describes latency"),
-        ("latency", "{oops", "not JSON"),
-        ("latency", "[]", "prefill_tok_s"),
-        ("latency", '{"prefill_tok_s": 0}', "above 0, got 0"),
-        ("latency", '{"prefill_tok_s": true}', "got True"),
-        ("latency", '{"prefill_tok_s": NaN}', "got nan"),
+        (place(name="cost"), "describes latency"),
+        (place(rates="{oops"), "data-rates is not JSON"),
+        (place(start="{oops"), "data-start is not JSON"),
+        (place(rates={}), "not a list"),
+        (place(rates=[]), "no rates to choose from"),
+        (place(rates=[{"id": "a-b", "curve": CURVE}]), "an id of letters"),
+        (place(rates=[{"id": "own"}]), "no curve of the rates 'own'"),
+        (place(rates=rates_with(a_s=-1)), "a_s must be a number from 0 on, got -1"),
+        (place(rates=rates_with(c_s=True)), "got True"),
+        (place(rates=rates_with(b_s=float("nan"))), "got nan"),
+        (place(rates=[RATES[0] | {"longest": "4k"}]), "longest must be"),
+        (place(start={"speed": {"value": 1}}), "begins with speed, no input"),
+        (place(start={"prompt_tokens": {"value": None}}), "begins with None as prompt_tokens"),
+        (place(start={"prompt_tokens": 5}), "begins with None as prompt_tokens"),
     ],
 )
-def test_a_calculator_that_cannot_work_is_refused(name, rates, why):
+def test_a_calculator_that_cannot_work_is_refused(markup, why):
     """Named with its page, before a reader meets it."""
-    soup = page(f"<div data-calculator='{name}' data-rates='{rates}'></div>")
-    with pytest.raises(CalculatorUnusable, match=why):
-        calculators.prepare(soup, "page.html", SPEC)
+    with pytest.raises(CalculatorUnusable, match=re.escape(why)):
+        calculators.prepare(page(markup), "page.html", SPEC)
 
 
 def test_a_description_cannot_end_its_script_early():
     """Two calculators of a kind share one description."""
-    place = '<div data-calculator="latency" data-rates=\'{"prefill_tok_s": 2}\'></div>'
-    soup = page(place + place)
+    soup = page(place() + place())
     calculators.prepare(soup, "page.html", SPEC)
     (script,) = BeautifulSoup(str(soup), "html.parser").find_all("script")
     assert json.loads(script.string) == SPEC["latency"]
+
+
+def test_what_is_stored_above_a_calculator_folds_and_is_open():
+    """So that a page without a script shows it, and nothing of the cell's code goes with it."""
+    output = f"<p>A sentence.</p>\n<table></table>\n{place()}"
+    soup = page(f'<div class="cell"><pre>code</pre><div class="cell-output">{output}</div></div>')
+    calculators.prepare(soup, "page.html", SPEC)
+    fold = soup.select_one(".cell-output > details.th-stored")
+    assert fold.has_attr("open")
+    assert [child.name for child in fold.find_all(recursive=False)] == ["summary", "p", "table"]
+    assert fold.find_next_sibling("div")["data-calculator"] == "latency"
 
 
 # --- links ---------------------------------------------------------------------------------------

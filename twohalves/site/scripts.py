@@ -27,7 +27,19 @@ PURE = (
     "kinds",
 )
 """Arithmetic and wording, twins of the Python half; they need no page."""
-TOUCHED = ("calculator", "page")
+TOUCHED = (
+    "nodes",
+    "address",
+    "csv",
+    "picked",
+    "typing",
+    "field",
+    "results",
+    "buttons",
+    "panel",
+    "calculator",
+    "page",
+)
 """What a reader touches."""
 
 

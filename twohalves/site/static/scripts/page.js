@@ -2,12 +2,51 @@
 (function (T) {
   "use strict";
 
-  var make = T.make, mount = T.mount;
+  if (typeof document === "undefined") return;
+
+  /** Brings every calculator of the page to life; each keeps a part of the address of its own. */
+  function mountAll() {
+    const places = [...document.querySelectorAll(".th-calculator[data-calculator]")];
+    const names = places.map((place) => place.dataset.calculator);
+    const keys = names.map((name, number) => {
+      const earlier = names.slice(0, number).filter((each) => each === name).length;
+      return earlier ? `${name}${earlier + 1}` : name;
+    });
+    const calculators = places.map((place, number) => {
+      const [name, key] = [names[number], keys[number]];
+      const spec = JSON.parse(document.getElementById(`th-spec-${name}`).textContent);
+      foldStored(place);
+      return new T.Calculator(place, { name, key, spec, address: partOfAddress(key, keys) });
+    });
+    window.addEventListener("hashchange", () => calculators.forEach((each) => each.followAddress()));
+  }
+
+  function partOfAddress(key, keys) {
+    return {
+      read: () => T.readAddress(location.hash, keys)[key],
+      write(part) {
+        const parts = T.readAddress(location.hash, keys);
+        if (!Object.keys(part).length && !parts[key]) return; // an address of another kind stays
+        const hash = T.writeAddress({ ...parts, [key]: part });
+        try { history.replaceState(history.state, "", hash || location.pathname + location.search); } catch {
+          return; // a browser that refuses takes only the link away
+        }
+      }
+    };
+  }
+
+  /** The tables that stand there without a script follow below, folded. */
+  function foldStored(place) {
+    const stored = place.parentElement.querySelector(":scope > .th-stored");
+    if (!stored) return;
+    stored.open = false;
+    place.after(stored);
+  }
 
   // What the theme draws as a heading that opens and closes answers to the keyboard, too.
   function openByKeyboard(event) {
-    var target = event.target;
-    if (event.key !== "Enter" && event.key !== " ") return;
+    const { key, target } = event;
+    if (key !== "Enter" && key !== " ") return;
     if (!target.matches("[role=button][data-bs-toggle]:not(button)")) return;
     event.preventDefault();
     target.click();
@@ -15,24 +54,20 @@
 
   // Search reads its index over the network, which a browser refuses to a page opened by double click.
   function explainSearch() {
-    var box = document.querySelector("#quarto-search, .sidebar-search");
+    const box = document.querySelector("#quarto-search, .sidebar-search");
     if (!box || location.protocol !== "file:") return;
-    box.replaceChildren(make("p", { "class": "th-search-note",
-      text: "Search needs the site to be served: python3 -m twohalves preview" }));
-    document.querySelectorAll(".quarto-search-button").forEach(function (button) { button.remove(); });
+    const text = "Search needs the site to be served: python3 -m twohalves preview";
+    box.replaceChildren(T.make("p", { class: "th-search-note", text }));
+    document.querySelectorAll(".quarto-search-button").forEach((button) => button.remove());
   }
 
   function start() {
-    document.querySelectorAll(".th-calculator[data-calculator]").forEach(function (element) {
-      var spec = document.getElementById("th-spec-" + element.getAttribute("data-calculator"));
-      if (spec) mount(element, JSON.parse(spec.textContent));
-    });
+    mountAll();
     document.addEventListener("keydown", openByKeyboard);
     window.addEventListener("load", explainSearch);
     explainSearch();
   }
 
-  if (typeof document === "undefined") return;
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();
 })((globalThis.TwoHalves ||= {}));

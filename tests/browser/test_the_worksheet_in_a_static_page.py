@@ -1,0 +1,162 @@
+"""The worksheet in a static page: the chapter's bill to the dollar, with and without a server."""
+
+import csv
+import io
+
+import pytest
+
+from tests.calculator_page import (
+    WORKSHEET,
+    expected,
+    kept,
+    panel,
+    press,
+    rates_of,
+    said,
+    shown,
+    table,
+    typed,
+)
+from tests.parity import SPECS
+
+pytestmark = pytest.mark.browser
+
+BILL = {
+    "Uncached input": ["712 M", "$1.00", "$712"],
+    "Cached input": ["1,068 M", "$0.10", "$107"],
+    "Cache writes": ["0 M", "$1.00", "$0"],
+    "Output": ["106 M", "$4.00", "$424"],
+    "Total": ["", "", "$1,243"],
+    "Without the cache": ["", "", "$2,204"],
+}
+"""Section 31.6: 890 in, 53 out, 60% cached, two million a month at 1, 0.10 and 4 dollars."""
+
+
+@pytest.fixture(params=["http", "file"])
+def worksheet(request, visit, fixture_site):
+    """The page over http and by double click."""
+    home = fixture_site.as_uri() + "/" if request.param == "file" else None
+    seen = visit(WORKSHEET, home=home)
+    yield seen
+    assert seen.outside == []
+    assert seen.complaints == []
+
+
+def test_the_chapters_bill_is_what_it_begins_with(worksheet):
+    """Every line of the bill as printed."""
+    assert table(worksheet.page, "A month's bill") == BILL
+    assert shown(worksheet.page) == expected("worksheet", rates_of(worksheet.page))
+
+
+def test_the_chapters_bill_can_be_entered_by_keyboard_alone(worksheet):
+    """From another shape, with Tab and digits only, and the words say it."""
+    page = worksheet.page
+    page.get_by_role("button", name="Agent").press("Enter")
+    assert table(page, "A month's bill") != BILL
+    panel(page).get_by_label("Prompt", exact=True).focus()
+    for value in ("890", "53", "0.6", "2000000"):
+        page.keyboard.press("Tab")  # from the slider to its number field
+        page.keyboard.press("Control+a")
+        page.keyboard.type(value)
+        page.keyboard.press("Tab")
+    assert table(page, "A month's bill") == BILL
+    assert "costs $1,243" in said(page)
+    assert "$2,204" in said(page)
+
+
+def test_every_preset_and_price_sheet_gives_what_python_computes(worksheet):
+    """One click each; those that need rates of another page say so."""
+    page = worksheet.page
+    rates = rates_of(page)
+    spec = SPECS["worksheet"]
+    for each in [*spec["presets"], *spec["price_sheets"]]:
+        panel(page).get_by_role("button", name="Reset").click()
+        panel(page).get_by_role("button", name=each["label"], exact=True).click()
+        assert shown(page) == expected("worksheet", rates, **each["values"]), each["label"]
+        assert each["source"] in panel(page).inner_text()
+
+
+def test_sliders_of_wide_ranges_move_through_two_digit_values(worksheet):
+    """890 is followed by 900 and 910; a page is ten stops; the ends are the limits."""
+    page = worksheet.page
+    rates = rates_of(page)
+    for key, tokens in (
+        ("ArrowRight", 900),
+        ("ArrowRight", 910),
+        ("PageUp", 1100),
+        ("Home", 1),
+        ("End", 1_000_000),
+    ):
+        press(page, "Prompt", key)
+        assert shown(page) == expected("worksheet", rates, prompt_tokens=tokens)
+    press(page, "Hit rate", "PageUp")
+    assert shown(page) == expected("worksheet", rates, prompt_tokens=tokens, hit_rate=0.65)
+
+
+def test_the_csv_holds_everything_with_its_unit(worksheet):
+    """Inputs, the rates that were chosen and all outputs; unrounded beside what is shown."""
+    page = worksheet.page
+    typed(page, "Prompt, tokens", "1000")
+    with page.expect_download() as download:
+        panel(page).get_by_role("button", name="Save as CSV").click()
+    assert download.value.suggested_filename == "two-halves-worksheet.csv"
+    text = download.value.path().read_bytes().decode("utf-8")
+    assert text.count("\r\n") == text.count("\n")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert list(rows[0]) == ["kind", "id", "label", "value", "shown", "unit"]
+    by_id = {(row["kind"], row["id"]): row for row in rows}
+    spec = SPECS["worksheet"]
+    assert by_id["input", "prompt_tokens"] == {
+        "kind": "input",
+        "id": "prompt_tokens",
+        "label": "Prompt",
+        "value": "1000",
+        "shown": "1,000",
+        "unit": "tokens",
+    }
+    assert by_id["input", "price_cached"]["unit"] == "dollars per million tokens"
+    assert by_id["input", "rates"]["shown"] == "your run, fitted"
+    assert float(by_id["rates", "a_s"]["value"]) == rates_of(page)[0].curve.a_s
+    # 400 uncached at 1, 600 cached at 0.1, 53 out at 4 dollars a million, two million times
+    assert float(by_id["output", "cost_total"]["value"]) == pytest.approx(800 + 120 + 424)
+    assert by_id["output", "cost_total"]["unit"] == "dollars"
+    assert [row["id"] for row in rows if row["kind"] == "output"] == [
+        each["id"] for each in spec["outputs"]
+    ]
+    assert all(row["unit"] for row in rows if row["kind"] == "output")
+
+
+def test_without_javascript_the_right_tables_stand_there(visit):
+    """The chapter's bill and every preset, readable without any control."""
+    page = visit(WORKSHEET, java_script_enabled=False).page
+    text = page.locator("main").inner_text()
+    for cell in ("$712", "$107", "$424", "$1,243", "$2,204", "Answer from documents"):
+        assert cell in text
+    assert page.locator(".th-calculator :is(input, button, select)").count() == 0
+
+
+def test_on_paper_the_results_stand_and_the_controls_do_not(visit):
+    """A reader's own figures print, with the values they were computed from."""
+    page = visit(WORKSHEET).page
+    typed(page, "Prompt, tokens", "1000")
+    page.emulate_media(media="print")
+    box = panel(page)
+    assert box.locator(".th-results").first.is_visible()
+    assert box.locator(".th-picture svg").is_visible()
+    assert box.get_by_label("Prompt, tokens").is_visible()
+    for control in ("input[type=range]", "button", ".th-help"):
+        assert not any(each.is_visible() for each in box.locator(control).all())
+
+
+def test_two_calculators_of_a_page_do_not_disturb_each_other(visit):
+    """Each keeps its own numbers, and its own part of the address."""
+    page = visit(WORKSHEET).page
+    first, second = panel(page, 0), panel(page, 1)
+    first.get_by_label("Output, tokens").fill("60")
+    second.get_by_label("Output, tokens").fill("70")
+    assert kept(page) == "#worksheet-output_tokens-60-latency-output_tokens-70"
+    first.get_by_role("button", name="Reset").click()
+    assert kept(page) == "#latency-output_tokens-70"
+    assert shown(page, 1) == expected("latency", rates_of(page, 1), output_tokens=70)
+    second.get_by_role("button", name="Reset").click()
+    assert kept(page) == ""

@@ -1,0 +1,49 @@
+/* The rates of a run of the reader's own, out of the session.json that they pick. */
+(function (T) {
+  "use strict";
+
+  const CURVE = ["t0_s", "a_s", "b_s", "c_s", "d_s"];
+  const WHERE = "Choose session.json in the folder of a run: data/runs/<run>/session.json.";
+
+  /** A set of rates {set}, or {note} on why there is none. */
+  function readSession(text) {
+    let session;
+    try { session = JSON.parse(text); } catch { return { note: `This file is not JSON. ${WHERE}` }; }
+    const run = session && session.run_id;
+    if (typeof run !== "string" || !/^[A-Za-z0-9][\w.-]{0,199}$/.test(run)) {
+      return { note: `This file names no run. ${WHERE}` };
+    }
+    const reason = wrong(session.fit);
+    return reason ? { note: `The rates of run ${run} cannot be used: ${reason}.` } : { set: setOf(run, session.fit) };
+  }
+
+  /** What is wrong with a fit; empty when it can be used. */
+  function wrong(fit) {
+    if (fit === null || typeof fit !== "object") return "its session.json holds no fitted rates";
+    const bad = CURVE.find((name) => !isSize(fit[name]));
+    if (bad) return `${bad} must be a number from 0 on`;
+    if (CURVE.every((name) => fit[name] === 0)) return "all of them are 0";
+    const { shortest, longest, off = null, requests } = fit;
+    if (![shortest, longest, requests].every(isCount) || shortest > longest) {
+      return "they do not say how many and which prompt lengths were measured";
+    }
+    return off === null || isSize(off) ? "" : "their error must be a number from 0 on";
+  }
+
+  function isSize(value) {
+    return typeof value === "number" && Number.isFinite(value) && value >= 0;
+  }
+
+  function isCount(value) {
+    return Number.isSafeInteger(value) && value >= 0;
+  }
+
+  function setOf(run, fit) {
+    const { shortest, longest, requests, off = null } = fit;
+    const curve = { warm_s: 0, free_tokens: 1 };
+    for (const name of CURVE) curve[name] = fit[name];
+    return { id: "picked", label: "the run you picked", source: `run ${run}`, curve, shortest, longest, off, requests };
+  }
+
+  Object.assign(T, { readSession });
+})((globalThis.TwoHalves ||= {}));
