@@ -20,12 +20,12 @@ from twohalves.show.numbers import fixed, percent
 from twohalves.show.worksheet_bill import month, prices
 
 _LINES = (
-    ("prompt_tokens", "prompt tokens", "ws_prompt", 1),
-    ("hit_rate", "of which cached", "ws_hit_pct", 100),
-    ("output_tokens", "output tokens", "ws_output", 1),
-    ("requests", "requests a month", "ws_requests", 1),
+    ("prompt_tokens", "prompt tokens", "count them", "ws_prompt", 1),
+    ("hit_rate", "of which cached", "measure it", "ws_hit_pct", 100),
+    ("output_tokens", "output tokens", "count them", "ws_output", 1),
+    ("requests", "requests a month", "a decision", "ws_requests", 1),
 )
-"""Input, what it is called, the chapter's claim, and by what that has to be divided."""
+"""Input, what it is called, how to come by it, the chapter's claim, and what divides that."""
 
 
 def values(rates: Sequence[RateSet], start: Mapping[str, Start]) -> Values:
@@ -39,22 +39,15 @@ def computed(rates: Sequence[RateSet], start: Mapping[str, Start]) -> Outcome:
 
 
 def lines(start: Mapping[str, Start]) -> Markdown:
-    """The four lines: the chapter's value, the reader's, and where that comes from."""
+    """The four lines: how to come by each, the chapter's value, and the reader's."""
     inputs = {each["id"]: each for each in spec("worksheet")["inputs"]}
     rows = []
-    for name, label, printed, divisor in _LINES:
-        shape = FORMATS[inputs[name]["format"]]
-        given = start.get(name)
-        rows.append(
-            [
-                label,
-                shape(claim(printed) / divisor),
-                "–" if given is None else shape(float(given.value)),
-                "" if given is None else given.source,
-            ]
-        )
+    for name, label, how, printed, divisor in _LINES:
+        shape, given = FORMATS[inputs[name]["format"]], start.get(name)
+        yours = "–" if given is None else shape(float(given.value))
+        rows.append([label, how, shape(claim(printed) / divisor), yours])
     caption = "The four lines. The chapter's come from its example, yours from this notebook."
-    return table(["line", "chapter", "yours", "where yours comes from"], rows, caption)
+    return table(["line", "how", "chapter", "yours"], rows, caption)
 
 
 def whose_hit_rate(counted: Counted, start: Mapping[str, Start]) -> Markdown:
