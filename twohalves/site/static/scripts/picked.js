@@ -3,6 +3,7 @@
   "use strict";
 
   const CURVE = ["t0_s", "a_s", "b_s", "c_s", "d_s"];
+  const [SHORTEST_S, LONGEST_S] = [1e-18, 1e6]; // beyond these the arithmetic would leave the numbers there are
   const WHERE = "Choose session.json in the folder of a run: data/runs/<run>/session.json.";
 
   /** A set of rates {set}, or {note} on why there is none. */
@@ -22,6 +23,8 @@
     if (fit === null || typeof fit !== "object") return "its session.json holds no fitted rates";
     const bad = CURVE.find((name) => !isSize(fit[name]));
     if (bad) return `${bad} must be a number from 0 on`;
+    const far = CURVE.find((name) => fit[name] && (fit[name] < SHORTEST_S || fit[name] > LONGEST_S));
+    if (far) return `${far} is no time that a machine takes`;
     if (CURVE.every((name) => fit[name] === 0)) return "all of them are 0";
     const { shortest, longest, off = null, requests } = fit;
     if (![shortest, longest, requests].every(isCount) || shortest > longest) {
