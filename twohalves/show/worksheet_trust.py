@@ -26,5 +26,9 @@ def _missed(where: str, found: Compared) -> str:
     tokens = fixed(found.total.prompt_tokens)
     return (
         f"{where} two constant rates miss the longest request, {tokens} tokens, by "
-        f"{percent(abs(found.crude_off))}, the curves by {percent(abs(found.fitted_off))}."
+        f"{_size(found.crude_off)}, the curves by {_size(found.fitted_off)}."
     )
+
+
+def _size(off: float) -> str:
+    return percent(abs(off), 0 if abs(off) >= 0.1 else 1)
