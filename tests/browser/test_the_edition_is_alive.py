@@ -4,9 +4,10 @@ import pathlib
 
 import pytest
 
+from tests.calculator_page import WORKSHEET, expected, panel, press, shown, table
 from twohalves.runs import named
 from twohalves.runs.choose import newest_sample
-from twohalves.show import calculator, crude
+from twohalves.show import crude
 from twohalves.site import render, serving, stage
 
 pytestmark = pytest.mark.browser
@@ -84,18 +85,29 @@ def test_formulas_are_there_as_mathml(open_page):
 
 def test_a_slider_moved_by_keyboard_shows_what_python_computes(open_page):
     """On the rates of the sample run, to the displayed character."""
-    run = named(newest_sample())
-    rates = crude.own_rates(run)
+    rates = crude.choices(named(newest_sample()))
     page = open_page(PAGE)
-    prompt = page.get_by_label("Prompt", exact=True)
 
-    prompt.focus()
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
+    press(page, "Prompt", "Home", "ArrowRight")
 
-    wanted = calculator.texts(calculator.predict(101, 32, rates))
-    for cell in page.locator(".th-results td").all():
-        assert cell.inner_text() == wanted[cell.get_attribute("data-output")]
+    assert shown(page) == expected("latency", rates, prompt_tokens=101)
+
+
+def test_the_worksheet_gives_the_chapters_bill(open_page):
+    """At its example in section 31.6, whatever machine the page was made on."""
+    page = open_page(WORKSHEET)
+
+    panel(page).get_by_role("button", name="The chapter's bill").click()
+
+    bill = table(page, "A month's bill")
+    assert [cells[-1] for cells in bill.values()] == [
+        "$712",
+        "$107",
+        "$0",
+        "$424",
+        "$1,243",
+        "$2,204",
+    ]
 
 
 def test_the_page_says_whose_numbers_it_shows(open_page):

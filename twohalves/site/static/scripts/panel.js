@@ -20,7 +20,7 @@
     const node = make("div", { class: "th-panel", role: "group", "aria-labelledby": `${id}-title` }, [
       make("p", { class: "th-title", id: `${id}-title`, text: spec.title }), actions(calculator),
       make("div", { class: "th-presets" }, presets.map((each) => each.node)), remark,
-      results.headline, make("div", { class: "th-inputs" }, sets), results.node, live
+      make("div", { class: "th-inputs" }, sets), results.headline, results.node, live
     ]);
     return {
       node, remark, live, picked: picker.told,
