@@ -86,6 +86,7 @@ def test_a_fraction(asked, value, note):
         ("0", 0, ""),
         ("0.15", 0.15, ""),
         ("0,15", 0.15, "read as $0.15."),
+        ("0,150", 0.15, "read as $0.15."),
         ("0.009", 0.009, "$0.009 per million tokens is unusual. Is the unit right?"),
         ("100.01", 100.01, "$100 per million tokens is unusual. Is the unit right?"),
         ("0.00015", 0.0002, "rounded to $0.0002. Is the unit right?"),

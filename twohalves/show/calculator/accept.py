@@ -50,7 +50,7 @@ def accept_number(described: Input, asked: object, previous: float) -> Accepted:
         told = f"“{text[:_LONGEST_QUOTED]}” is {where} value; {_said(described, limit)}."
         return Accepted(limit, f"{described['label']}: {told}{_doubt(described, number)}")
     value = float(fixed(number, described["decimals"]).replace(",", ""))
-    value = min(max(low, value), high)  # in this order, so that −0 becomes 0
+    value = min(max(value, low), high)
     return Accepted(value, _remark(described, value, number, read_as))
 
 
