@@ -326,6 +326,13 @@ def test_what_opens_scrolls_or_leads_has_a_name_and_takes_the_focus():
     assert "tabindex" not in second.attrs
 
 
+def test_a_formula_that_a_narrow_page_scrolls_takes_the_focus():
+    """One that stands on lines of its own; those within a line break with it."""
+    soup = page('<p><math display="inline"></math></p><math display="block"></math>')
+    access.mend(soup)
+    assert [formula.get("tabindex") for formula in soup.find_all("math")] == [None, "0"]
+
+
 def test_a_table_has_its_own_widths_and_only_named_headers():
     """Quarto gives every column of a long line the same width, and a header to none."""
     soup = page(

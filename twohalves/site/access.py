@@ -29,6 +29,8 @@ def mend(soup: BeautifulSoup) -> None:
     for pre in soup.select("main pre"):
         if any(len(line) > _LONG_LINE for line in pre.get_text().splitlines()):
             pre["tabindex"] = "0"
+    for formula in soup.select("main math[display=block]"):
+        formula["tabindex"] = "0"
     tables = [t for t in soup.select("main table") if not t.find_parent("table")]
     for number, table in enumerate(tables, 1):
         _box_table(soup, table, number)

@@ -3,13 +3,13 @@
   "use strict";
 
   const { make, tell } = T;
-  const GROUPS = [["shape", "Shapes of requests"], ["lever", "One lever each"]];
 
   /** The presets by their groups: [{node, show(values)}]; `use(set)` takes a click. */
   function presetGroups(id, spec, use) {
-    return GROUPS.map(([group, label]) => [group, label, spec.presets.filter((each) => each.group === group)])
-      .filter(([, , sets]) => sets.length)
-      .map(([group, label, sets]) => buttonGroup(`${id}-${group}`, label, sets, use));
+    return spec.preset_groups.map((group) => {
+      const sets = spec.presets.filter((each) => each.group === group.id);
+      return buttonGroup(`${id}-${group.id}`, group.label, sets, use);
+    });
   }
 
   /** The price sheets, likewise; none where a calculator has no prices. */
