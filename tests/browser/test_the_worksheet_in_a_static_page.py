@@ -21,14 +21,11 @@ from tests.parity import SPECS
 
 pytestmark = pytest.mark.browser
 
-BILL = {
-    "Uncached input": ["712 M", "$1.00", "$712"],
-    "Cached input": ["1,068 M", "$0.10", "$107"],
-    "Cache writes": ["0 M", "$1.00", "$0"],
-    "Output": ["106 M", "$4.00", "$424"],
-    "Total": ["", "", "$1,243"],
-    "Without the cache": ["", "", "$2,204"],
-}
+LABELS = ["Uncached input", "Cached input", "Cache writes", "Output", "Total", "Without the cache"]
+TOKENS = ["712 M", "1,068 M", "0 M", "106 M", "", ""]
+PRICES = ["$1.00", "$0.10", "$1.00", "$4.00", "", ""]
+COSTS = ["$712", "$107", "$0", "$424", "$1,243", "$2,204"]
+BILL = dict(zip(LABELS, map(list, zip(TOKENS, PRICES, COSTS, strict=True)), strict=True))
 """Section 31.6: 890 in, 53 out, 60% cached, two million a month at 1, 0.10 and 4 dollars."""
 
 
