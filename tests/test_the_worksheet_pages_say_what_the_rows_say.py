@@ -10,6 +10,7 @@ import pytest
 from tests.tables import cells_of, rows_of
 from twohalves.formulas import constant_rates
 from twohalves.measure.counting import Counted, Part
+from twohalves.measure.reply import Answered
 from twohalves.runs import named
 from twohalves.runs.choose import newest_sample
 from twohalves.show import (
@@ -190,6 +191,17 @@ def test_constants_beside_curves_on_the_longest_request():
     assert said.startswith("On your run")
     empty = dataclasses.replace(sample, timings=())
     assert worksheet_trust.constants(empty).data.startswith("On the chapter's")
+
+
+def test_the_one_call_beside_the_rates():
+    """400 in and 20 out are 0.4 + 0.2 s by the rates; it took 0.75 s, so they say 20% less."""
+    answered = Answered(
+        model="m", text="yes", prompt_tokens=400, output_tokens=20, ttft_s=0.5, total_s=0.75,
+        clock="client", done_reason="stop",
+    )  # fmt: skip
+    said = worksheet_trust.the_call(answered, FLAT, start()).data
+
+    assert "400 tokens in and 20 out. It took 750 ms; the rates of own say 600 ms, 20% less" in said
 
 
 def test_the_share_of_input():
