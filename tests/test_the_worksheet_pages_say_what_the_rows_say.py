@@ -135,12 +135,27 @@ def test_a_price_is_illustrative_without_source_and_date():
 @pytest.mark.parametrize(
     "wrong",
     [{"output": -1}, {"requests": -1}, {"write_share": 60}, {"date": "last May"},
-     {"machine_hour": float("nan")}],
+     {"machine_hour": float("nan")}, {"uncached": float("inf")}, {"output": "4,00"}],
 )  # fmt: skip
 def test_a_month_that_cannot_be_is_refused(wrong):
-    """In the cell in which it was typed, not three tables later."""
-    with pytest.raises(ValueError, match=r"got|isoformat"):
+    """In the cell in which it was typed, not three tables later; what is wrong is named."""
+    [(name, value)] = wrong.items()
+    with pytest.raises((TypeError, ValueError), match=f"^{name} must be .+, got {value!r}"):
         month(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("odd", "told"),
+    [
+        ({"output": 20_000}, "Output: “20000” is above the largest value; 10,000 is used."),
+        ({"uncached": 0.00015}, "Uncached input: $0.00015 per million tokens is unusual."),
+        ({"requests": 0}, "Requests a month: “0” is below the smallest value; 1 is used."),
+    ],
+)
+def test_a_month_that_the_worksheet_questions_says_so(odd, told):
+    """Where it is set: what the worksheet cannot use, and a price in what may be another unit."""
+    assert f"> **Note** — {told}" in worksheet_month.told(month(**odd)).data
+    assert "Note" not in worksheet_month.told(month()).data
 
 
 def test_a_month_fills_inputs_that_the_worksheet_has():

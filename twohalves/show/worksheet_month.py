@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import math
 from dataclasses import dataclass
 
 from IPython.display import Markdown
 
-from twohalves.formulas import Prices
-from twohalves.show.calculator import Start
+from twohalves.show.calculator import Start, spec
+from twohalves.show.calculator.start import begin
 from twohalves.show.calculator.words import dollars, exact_percent
 from twohalves.show.markdown import say
 from twohalves.show.numbers import counted
 
 _MADE_UP = "illustrative, no provider's price"
+_NUMBERS = ("requests", "uncached", "cached", "written", "write_share", "output", "machine_hour")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +43,20 @@ class Month:
 
     def __post_init__(self) -> None:
         """Check what is no price, no count, no share, no date."""
-        Prices(uncached=self.uncached, cached=self.cached, written=self.written, output=self.output)
-        for name in ("requests", "machine_hour"):
-            if not getattr(self, name) >= 0:
-                msg = f"{name} must be at least 0, got {getattr(self, name)}"
+        for name in _NUMBERS:
+            value = getattr(self, name)
+            if not isinstance(value, int | float):
+                msg = f"{name} must be a number, got {value!r}"
+                raise TypeError(msg)
+            if not 0 <= value < math.inf:
+                msg = f"{name} must be at least 0, got {value}"
                 raise ValueError(msg)
-        if not 0 <= self.write_share <= 1:
+        if self.write_share > 1:
             msg = f"write_share must be from 0 to 1, got {self.write_share}"
             raise ValueError(msg)
-        if self.date:
-            datetime.date.fromisoformat(self.date)
+        if self.date and not _is_date(self.date):
+            msg = f"date must be like 2026-01-31, got {self.date!r}"
+            raise ValueError(msg)
 
     @property
     def whose(self) -> str:
@@ -71,7 +77,7 @@ class Month:
 
 
 def told(month: Month) -> Markdown:
-    """What was set, in a few sentences."""
+    """What was set, in a few sentences, and what of it the worksheet questions or cannot use."""
     if month.source and month.date:
         whose = f"Prices of {month.source}, as of {month.date}."
     elif month.source or month.date:
@@ -88,5 +94,14 @@ def told(month: Month) -> Markdown:
         f"{counted(month.requests, 'request')} a month. A million tokens: "
         f"{dollars(month.uncached)} read, {dollars(month.cached)} from cache, "
         f"{dollars(month.output)} written as answers. {written} A machine: "
-        f"{dollars(month.machine_hour)} an hour. {whose}"
+        f"{dollars(month.machine_hour)} an hour. {whose}",
+        *(f"> **Note** — {note}" for note in begin(spec("worksheet"), month.start(), ()).notes),
     )
+
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
