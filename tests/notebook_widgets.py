@@ -43,6 +43,11 @@ class Live:
     def press(self, label):
         next(each for each in self._all if getattr(each, "description", "") == label).click()
 
+    def titles(self):
+        """What stands above the groups of buttons and of inputs."""
+        texts = [str(getattr(each, "value", "")) for each in self._all]
+        return [read(text) for text in texts if text.startswith("<h5>")]
+
     def row(self, name):
         """The text beside a number field."""
         found = next(

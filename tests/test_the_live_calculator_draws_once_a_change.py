@@ -90,6 +90,13 @@ def test_a_preset_leaves_what_it_does_not_name():
     assert "your run" in live.said.value
 
 
+def test_buttons_stand_under_the_names_of_their_groups():
+    """As data/worksheet.json has them: none is lost, and each line says what it is about."""
+    groups = ["Shapes of requests", "One lever each", "Price sheets"]
+
+    assert groups == Live().titles()[: len(groups)]
+
+
 def test_prices_are_set_as_a_sheet():
     """Every token not found is written at 1.25: 712 million for $890."""
     live = Live()

@@ -10,6 +10,8 @@ from tests.notebook_widgets import CELL
 from tests.servers import jupyterlab
 from tests.servers.jupyterlab import MINUTES
 from twohalves.commands.lab import QUIET
+from twohalves.show.calculator.spec import spec
+from twohalves.show.calculator.words import with_unit
 
 pytestmark = pytest.mark.browser
 
@@ -121,8 +123,9 @@ def test_a_slider_is_moved_by_keyboard_and_says_its_value(page):
     assert "1,000,000 tokens" == handle.get_attribute("aria-valuetext")
 
 
-def test_every_place_is_said_as_the_value_that_python_takes(page):
-    """What the page's script says of a place is what the number field then holds."""
+def test_every_place_is_said_as_python_says_its_value(page):
+    """What the page's script says of a place: the number field's value, with Python's words."""
+    inputs = {each["id"]: each for each in spec("worksheet")["inputs"]}
     for name, keys in {
         "price_cached": ("Home", "ArrowRight", "ArrowRight", "PageUp"),
         "hit_rate": ("ArrowLeft", "PageUp", "End"),
@@ -130,10 +133,15 @@ def test_every_place_is_said_as_the_value_that_python_takes(page):
     }.items():
         handle = page.locator(f".th-slider-{name} [role=slider]")
         for key in keys:
-            with _redrawn(page):
-                handle.press(key)
-            value = handle.get_attribute("aria-valuetext").split()[0]
-            _holds(page, name, value.replace(",", ""))
+            before = _field(page, name).input_value()
+            handle.press(key)
+            page.wait_for_function(
+                "([name, before]) => "
+                "document.querySelector(`.th-field-${name} input`).value !== before",
+                arg=[name, before],
+            )
+            value = float(_field(page, name).input_value())
+            assert with_unit(inputs[name], value) == handle.get_attribute("aria-valuetext")
 
 
 def test_a_number_is_typed_and_the_picture_follows(page):
@@ -163,6 +171,13 @@ def test_a_comma_is_a_decimal_point(page, pasted):
 
     _wait_for(page, "skips 623 tokens")
     _holds(page, "hit_rate", "0.7")
+
+
+def test_a_comma_typed_into_a_whole_number_is_left_out(page):
+    """As a point, 1,234 tokens would be one."""
+    _enter(page, "prompt_tokens", "1,234")
+
+    _wait_for(page, "1,234 tokens in")
 
 
 def test_thousands_may_be_pasted(page):

@@ -1,35 +1,19 @@
 // What ipywidgets leave out of a calculator in a notebook: names and spoken values of the slider
 // handles and number fields, one polite live region, and a word where a browser would silently
-// drop what was typed. Called with {name, inputs}, once for every calculator that is shown.
+// drop what was typed. Called with {name, inputs}, once for every calculator that is shown, behind
+// some of the static page's scripts, so that both say the same.
 (function (calculator) {
   "use strict";
   const registered = (window.twoHalvesLive = window.twoHalvesLive || {});
   registered[calculator.name] = calculator;
-
-  const PLAIN = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
-
-  // The values at a slider's places: what twohalves/show/calculator/scale.py gives.
-  function stops(input) {
-    const first = input.min || input.from;
-    const found = new Set([input.min, input.max]);
-    for (let power = -input.decimals - 1; Number(`1e${power}`) <= input.max; power += 1) {
-      for (let digits = 10; digits < 100; digits += 1) {
-        const value = Number(`${digits}e${power}`);
-        const kept = Number(value.toFixed(input.decimals)) === value;
-        if (first <= value && value <= input.max && kept) found.add(value);
-      }
-    }
-    return [...found].sort((a, b) => a - b);
-  }
-
-  function spoken(input, place) {
-    if (input.scale === "log") input.stops = input.stops || stops(input);
-    const value = input.stops ? input.stops[place] : input.min + place * input.step;
-    const text = value.toLocaleString("en-US", { maximumFractionDigits: input.decimals });
-    return `${text} ${input.unit}`;
-  }
+  const T = window.TwoHalves;
 
   // The slider counts its places; who listens is told the value instead.
+  function spoken(input, place) {
+    const straight = Number((input.min + place * input.step).toFixed(input.decimals));
+    return T.withUnit(input, input.scale === "log" ? T.valueAt(input, place) : straight);
+  }
+
   function speak(handle, input) {
     const text = spoken(input, Math.round(Number(handle.getAttribute("aria-valuenow"))));
     if (handle.getAttribute("aria-valuetext") !== text) handle.setAttribute("aria-valuetext", text);
@@ -40,7 +24,14 @@
       const label = `${input.label}, ${input.unit}`;
       const field = root.querySelector(`.th-field-${input.id} input`);
       const handle = root.querySelector(`.th-slider-${input.id} [role=slider]`);
-      if (field) field.setAttribute("aria-label", label);
+      if (field && !field.dataset.twoHalves) {
+        field.dataset.twoHalves = "named";
+        field.setAttribute("aria-label", label);
+        T.watchTyping(field, input, {
+          say: (text) => tell(field, text),
+          take: (text) => insert(field, input, text),
+        });
+      }
       if (!handle || handle.dataset.twoHalves) return;
       handle.dataset.twoHalves = "named";
       handle.setAttribute("aria-label", label);
@@ -70,17 +61,18 @@
     });
   }
 
-  // What a number field can take of a text that comes in one piece; null = nothing.
-  function readable(text) {
+  // A text that comes in one piece: as it would have to be typed, or not at all.
+  function insert(field, input, text) {
     const bare = text.trim().replace("\u2212", "-");
-    if (PLAIN.test(bare)) return bare;
-    if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(bare)) return bare.replaceAll(",", "");
-    return /^[+-]?\d+,\d+$/.test(bare) ? bare.replace(",", ".") : null;
+    let digits = bare;
+    if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(bare)) digits = bare.replaceAll(",", "");
+    else if (/^[+-]?\d+,\d+$/.test(bare)) digits = bare.replace(",", ".");
+    if (T.isTypable(digits)) document.execCommand("insertText", false, digits);
+    else tell(field, `${input.label}: “${text.slice(0, 20)}” is not a number.`);
   }
 
   // Said beside the field and aloud, in place of what was said before.
-  function refuse(field, why) {
-    const [name] = field.getAttribute("aria-label").split(",");
+  function tell(field, text) {
     const said = field.closest(".th-live").querySelector("[role=status]");
     const beside = field.closest(".widget-hbox").querySelector(".widget-html-content");
     [beside, said].forEach((place) => {
@@ -88,35 +80,21 @@
       place.querySelectorAll(".th-note").forEach((note) => note.remove());
       const told = document.createElement("p");
       told.className = "th-note th-refused";
-      told.textContent = `${name}: ${why}.`;
+      told.textContent = text;
       if (place === said) place.prepend(told);
       else place.append(told);
     });
   }
 
-  const isOurs = (node) => node.matches && node.matches(".th-live input[type=number]");
-
-  // Chromium drops what is no part of a number: 0,6 would become 06, and 0.15 $/1k 0.151.
-  function guard(event) {
-    if (!event.data || !isOurs(event.target)) return;
-    const typed = event.data.length === 1;
-    const text = typed ? event.data.replace(",", ".") : readable(event.data);
-    if (text === event.data) return;
-    event.preventDefault();
-    if (text === null) refuse(event.target, `“${event.data.slice(0, 20)}” is not a number`);
-    else document.execCommand("insertText", false, text);
-  }
-
   // ipywidgets put the value back where nothing was entered, and do not tell Python.
-  function missing(event) {
-    if (isOurs(event.target) && event.target.value === "") {
-      refuse(event.target, "nothing was entered; the value stays");
-    }
+  function missing({ target }) {
+    if (!target.matches(".th-live input[type=number]") || target.value !== "") return;
+    const [name] = target.getAttribute("aria-label").split(",");
+    tell(target, `${name}: nothing was entered; the value stays.`);
   }
 
   if (!window.twoHalvesGuarded) {
     window.twoHalvesGuarded = true;
-    document.addEventListener("beforeinput", guard, true);
     document.addEventListener("change", missing, true);
     document.addEventListener("focusin", completeAll);
   }

@@ -20,6 +20,9 @@ from twohalves.show.calculator.start import Begun, choices, take
 from twohalves.show.calculator.words import with_unit
 
 _SCRIPT = Path(__file__).with_name("live.js")
+_SHARED = Path(__file__).parents[2] / "site" / "static" / "scripts"
+_USED = ("numbers", "words", "scale", "typing")
+"""The scripts of the static page that live.js uses, in their order."""
 _SIDE_BY_SIDE = ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start")
 _CONTROLS = ipywidgets.Layout(flex="1 1 24em", width="auto", margin="0 24px 0 0")
 _OUTCOME = ipywidgets.Layout(flex="1 1 24em", width="auto")
@@ -123,7 +126,7 @@ class _Live:
         """The rows, each group of them under its title."""
         found: list[ipywidgets.Widget] = []
         for group in self._spec["groups"]:
-            found.append(ipywidgets.HTML(f"<h5>{html.escape(group['label'])}</h5>"))
+            found.append(_title(group["label"]))
             found += [
                 self._rows[each["id"]].box
                 for each in self._spec["inputs"]
@@ -131,19 +134,22 @@ class _Live:
             ]
         return found
 
-    def _buttons(self) -> list[ipywidgets.HBox]:
-        """Kinds of request, levers and price sheets in lines of their own, and the way back."""
-        presets = self._spec["presets"]
-        lines = [[each for each in presets if each["group"] == kind] for kind in ("shape", "lever")]
-        found = [
-            [self._button(each) for each in line]
-            for line in (*lines, self._spec["price_sheets"])
-            if line
+    def _buttons(self) -> list[ipywidgets.Widget]:
+        """Presets by their groups, price sheets, and the way back, each line under its title."""
+        described = self._spec
+        lines = [
+            (group["label"], [p for p in described["presets"] if p["group"] == group["id"]])
+            for group in described["preset_groups"]
         ]
+        lines.append(("Price sheets", described["price_sheets"]))
+        found: list[ipywidgets.Widget] = []
+        for title, line in lines:
+            if line:
+                buttons = [self._button(each) for each in line]
+                found += [_title(title), ipywidgets.HBox(buttons, layout=_BUTTONS)]
         reset = ipywidgets.Button(description="Reset", layout=_BUTTON).add_class("th-reset")
         reset.on_click(lambda _: self._reset())
-        found[-1].append(reset)
-        return [ipywidgets.HBox(line, layout=_BUTTONS) for line in found]
+        return [*found, reset]
 
     def _button(self, preset: dict[str, Any]) -> ipywidgets.Button:
         button = ipywidgets.Button(
@@ -151,6 +157,10 @@ class _Live:
         )
         button.on_click(lambda _: self._set(preset["values"]))
         return button
+
+
+def _title(text: str) -> ipywidgets.HTML:
+    return ipywidgets.HTML(f"<h5>{html.escape(text)}</h5>")
 
 
 def _paragraphs(found: Outcome, notes: Sequence[str]) -> str:
@@ -171,13 +181,12 @@ class _Script:
         self._described = _for_script(name, spec(name))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        script = _SCRIPT.read_text(encoding="utf-8")
+        files = [*(_SHARED / f"{each}.js" for each in _USED), _SCRIPT]
+        script = "\n".join(path.read_text(encoding="utf-8") for path in files)
         data = json.dumps(self._described, ensure_ascii=False)
         return {"application/javascript": f"{script}({data});", "text/plain": ""}
 
 
 def _for_script(name: str, described: Spec) -> dict[str, Any]:
     numbers = [each for each in described["inputs"] if each["kind"] == "number"]
-    wanted = ("id", "label", "unit", "scale", "min", "max", "from", "step", "decimals")
-    inputs = [{key: each[key] for key in wanted if key in each} for each in numbers]
-    return {"name": name, "inputs": inputs}
+    return {"name": name, "inputs": numbers}

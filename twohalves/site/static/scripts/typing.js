@@ -13,12 +13,17 @@
   function watchTyping(field, input, { say, take }) {
     field.addEventListener("beforeinput", (event) => {
       const text = event.data ?? event.dataTransfer?.getData("text/plain") ?? "";
-      if (!text || (text.length === 1 ? PIECE : PLAIN).test(text)) return;
+      if (!text || isTypable(text)) return;
       event.preventDefault();
       if (text === ",") comma(input, say);
       else if (text.length > 1) take(text);
       else say(`${input.label}: “${text}” is no part of a number and was left out.`);
     });
+  }
+
+  /** Whether a browser keeps all of it: a piece of a number, or a whole one. */
+  function isTypable(text) {
+    return (text.length === 1 ? PIECE : PLAIN).test(text);
   }
 
   function comma(input, say) {
@@ -30,5 +35,5 @@
     }
   }
 
-  Object.assign(T, { watchTyping });
+  Object.assign(T, { isTypable, watchTyping });
 })((globalThis.TwoHalves ||= {}));
