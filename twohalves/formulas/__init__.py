@@ -21,6 +21,7 @@ from twohalves.formulas.kv_cache import (
     bytes_per_token,
     cache_bytes,
     is_quantized,
+    uniform_shape,
 )
 from twohalves.formulas.latency import FittedLatency, Latency, constant_rates, crude_latency
 from twohalves.formulas.memory import memory_needed
@@ -53,4 +54,5 @@ __all__ = [
     "rate",
     "saved_by_cache",
     "saved_by_hit_rate",
+    "uniform_shape",
 ]

@@ -88,6 +88,18 @@ class PerToken:
     """In layers that keep the last tokens only."""
 
 
+def uniform_shape(layers: int, heads: int, width: int) -> KvShape:
+    """A model all of whose layers are alike and keep every token.
+
+    Args:
+        layers: that keep keys and values.
+        heads: KV heads in each; a cache does not depend on how many query heads read them.
+        width: numbers in a head's key, and in its value.
+    """
+    layer = KvLayer(heads=heads, key_width=width, value_width=width)
+    return KvShape(layers=(layer,) * layers, query_heads=heads, read=())
+
+
 def bytes_per_token(shape: KvShape, kv_type: str = "f16") -> PerToken:
     """Bytes a token: Σ over layers of KV heads × (key width + value width) × bytes a number.
 
@@ -100,8 +112,7 @@ def bytes_per_token(shape: KvShape, kv_type: str = "f16") -> PerToken:
 
     llama3.2:3b has 28 layers of 8 KV heads, keys and values 128 wide:
 
-    >>> layer = KvLayer(heads=8, key_width=128, value_width=128)
-    >>> shape = KvShape(layers=(layer,) * 28, query_heads=24, read=())
+    >>> shape = uniform_shape(layers=28, heads=8, width=128)
     >>> bytes_per_token(shape).growing, bytes_per_token(shape, "q8_0").growing
     (114688, 60928)
     """

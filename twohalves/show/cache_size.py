@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from IPython.display import Markdown
 
-from twohalves.formulas import KV_TYPES, KvLayer, KvShape, bytes_per_token, cache_bytes
+from twohalves.formulas import KV_TYPES, KvShape, bytes_per_token, cache_bytes, uniform_shape
 from twohalves.runs import reference
 from twohalves.runs.reference import claim
 from twohalves.show.calculator.words import amount, exact, number, trimmed
@@ -27,15 +27,14 @@ def both(size: float) -> str:
     return f"{amount(size / GIB)} GiB ({amount(size / GB)} GB)"
 
 
-def shape_of(layers: float, kv_heads: float, width: float) -> KvShape:
-    """A model all of whose layers are alike and keep every token."""
-    layer = KvLayer(heads=int(kv_heads), key_width=int(width), value_width=int(width))
-    return KvShape(layers=(layer,) * int(layers), query_heads=int(kv_heads), read=())
+def chapter_shape(kv_heads: float | None = None) -> KvShape:
+    """The chapter's model.
 
-
-def chapter_shape() -> KvShape:
-    """The chapter's model."""
-    return shape_of(claim("layers"), claim("kv_heads"), claim("head_dim"))
+    Args:
+        kv_heads: in place of those that it has.
+    """
+    heads = claim("kv_heads") if kv_heads is None else kv_heads
+    return uniform_shape(int(claim("layers")), int(heads), int(claim("head_dim")))
 
 
 def windows() -> tuple[int, int, int]:
@@ -169,8 +168,8 @@ def shared_heads() -> Markdown:
     """What grouped queries save: the chapter's model, and the one that it cites."""
     query, kv = claim("attn_heads"), claim("kv_heads")
     tokens = windows()[-1]
-    whole = cache_bytes(shape_of(claim("layers"), query, claim("head_dim")), tokens)
-    large = [cache_bytes(shape_of(80, heads, 128), windows()[1]) for heads in (8, 64)]
+    whole = cache_bytes(chapter_shape(query), tokens)
+    large = [cache_bytes(uniform_shape(80, heads, 128), windows()[1]) for heads in (8, 64)]
     return say(
         f"This model has {fixed(query)} query heads and {fixed(kv)} KV heads, so "
         f"{fixed(query / kv)} queries share a pair of key and value. With a pair for each query "

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from IPython.display import Markdown
 
-from twohalves.formulas import FittedLatency, constant_rates, machine_hours
+from twohalves.formulas import machine_hours
 from twohalves.runs.reference import claim
 from twohalves.show.calculator import RateSet, Start, outcome
 from twohalves.show.calculator.spec import Values, spec
@@ -15,18 +15,12 @@ from twohalves.show.calculator.words import amount, dollars, number
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import fixed, percent, seconds
 from twohalves.show.worksheet_own import values
+from twohalves.show.worksheet_rates import widget_curve
 
 MONTH_HOURS = 365.25 * 24 / 12
 """Hours of a mean month."""
 _AT_ONCE = (1, 2, 4, 8, 16)
 """Throughputs to compare, chosen here; the reader's own joins them."""
-
-
-def widget_curve() -> FittedLatency:
-    """The three constants that the chapter's widget holds fixed."""
-    return constant_rates(
-        claim("widget_prefill_rate"), claim("widget_decode_rate"), claim("widget_warm_s")
-    )
 
 
 def widget_request() -> tuple[float, float, float]:

@@ -14,7 +14,7 @@ from twohalves.runs.reference import claim
 from twohalves.show.calculator import Outcome, RateSet, Start, outcome
 from twohalves.show.calculator.spec import Values, spec
 from twohalves.show.calculator.start import begin
-from twohalves.show.calculator.words import FORMATS, dollars, exact_percent
+from twohalves.show.calculator.words import dollars, exact_percent, said
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import fixed, percent
 from twohalves.show.worksheet_bill import month, prices
@@ -43,9 +43,9 @@ def lines(start: Mapping[str, Start]) -> Markdown:
     inputs = {each["id"]: each for each in spec("worksheet")["inputs"]}
     rows = []
     for name, label, how, printed, divisor in _LINES:
-        shape, given = FORMATS[inputs[name]["format"]], start.get(name)
-        yours = "–" if given is None else shape(float(given.value))
-        rows.append([label, how, shape(claim(printed) / divisor), yours])
+        described, given = inputs[name], start.get(name)
+        yours = "–" if given is None else said(described, float(given.value))
+        rows.append([label, how, said(described, claim(printed) / divisor), yours])
     caption = "The four lines. The chapter's come from its example, yours from this notebook."
     return table(["line", "how", "chapter", "yours"], rows, caption)
 
@@ -90,16 +90,16 @@ def levers(rates: Sequence[RateSet], start: Mapping[str, Start]) -> Markdown:
     by_money, by_time = _ranked(found, 0), _ranked(found, 1)
     labels, reached = _labels(), [name for name in _labels() if found.results[name] is None]
     best, last = by_money[0], by_money[-1]
-    said = (
+    told = (
         f"**On your request “{labels[best]}” saves most: {found.texts[best]} a month** of "
         f"{found.texts['cost_total']}; “{labels[last]}” saves least, {found.texts[last]}."
     )
     if reached:
-        said += f" “{labels[reached[0]]}” is not among them: you have it."
+        told += f" “{labels[reached[0]]}” is not among them: you have it."
     if by_money == by_time:
-        return say(f"{said} Seconds put them in the same order.")
+        return say(f"{told} Seconds put them in the same order.")
     order = ", ".join(f"“{labels[name]}” {found.texts[f'{name}_s']}" for name in by_time)
-    return say(f"{said} Seconds put them in another order: {order}.")
+    return say(f"{told} Seconds put them in another order: {order}.")
 
 
 def levers_together() -> Markdown:

@@ -29,6 +29,13 @@ _HOW = {
 """From where the hit rate is known."""
 
 
+def widget_curve() -> FittedLatency:
+    """The three constants that the chapter's widget holds fixed."""
+    return constant_rates(
+        claim("widget_prefill_rate"), claim("widget_decode_rate"), claim("widget_warm_s")
+    )
+
+
 def choices(run: Run) -> list[RateSet]:
     """The run fitted, the chapter's tables fitted, the chapter's constants.
 
@@ -92,9 +99,6 @@ def errors(run: Run) -> Markdown:
 def _sets(run: Run) -> list[tuple[RateSet, Sequence[Total]]]:
     """Each set of rates, and what its source measured."""
     own, printed = of_run(run), of_chapter()
-    widget = constant_rates(
-        claim("widget_prefill_rate"), claim("widget_decode_rate"), claim("widget_warm_s")
-    )
     given = (
         (OWN, "your run", f"fitted, run {run.id}", fitting.fit(own), own.totals),
         (
@@ -104,7 +108,7 @@ def _sets(run: Run) -> list[tuple[RateSet, Sequence[Total]]]:
             fitting.fit(printed),
             printed.totals,
         ),
-        (CONSTANTS, "the chapter's widget", _constants(), widget, printed.totals),
+        (CONSTANTS, "the chapter's widget", _constants(), widget_curve(), printed.totals),
     )
     return [
         (_rates(name, label, source, curve, totals), totals)

@@ -14,7 +14,8 @@ from twohalves.show.calculator.words import dollars
 from twohalves.show.markdown import fold
 from twohalves.show.numbers import fixed, percent, seconds
 from twohalves.show.worksheet_bill import month, prices
-from twohalves.show.worksheet_machine import widget_curve, widget_request
+from twohalves.show.worksheet_machine import widget_request
+from twohalves.show.worksheet_rates import widget_curve
 
 _PROMPT_STEP, _OUTPUT_STEP = 100, 16
 """Tokens from one place of the widget's sliders to the next; each begins at one step."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from twohalves.show.calculator.spec import Input, Value
-from twohalves.show.calculator.words import FORMATS, trimmed
+from twohalves.show.calculator.words import per, said, trimmed
 from twohalves.show.numbers import fixed
 
 _PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?", re.IGNORECASE | re.ASCII)
@@ -43,11 +43,11 @@ def accept_number(described: Input, asked: object, previous: float) -> Accepted:
     number, read_as = _read(described, text)
     if number is None:
         what = f"“{text[:_LONGEST_QUOTED]}” is not a number" if text else "nothing was entered"
-        return Accepted(previous, f"{described['label']}: {what}; {_said(described, previous)}.")
+        return Accepted(previous, f"{described['label']}: {what}; {_used(described, previous)}.")
     low, high = described["min"], described["max"]
     if not low <= number <= high:
         limit, where = (low, "below the smallest") if number < low else (high, "above the largest")
-        told = f"“{text[:_LONGEST_QUOTED]}” is {where} value; {_said(described, limit)}."
+        told = f"“{text[:_LONGEST_QUOTED]}” is {where} value; {_used(described, limit)}."
         return Accepted(limit, f"{described['label']}: {told}{_doubt(described, number)}")
     value = float(fixed(number, described["decimals"]).replace(",", ""))
     value = min(max(value, low), high)
@@ -77,28 +77,28 @@ def _read(described: Input, text: str) -> tuple[float | None, str]:
     """The number in a text, and what it was taken for if that is worth a word."""
     percent = bool(described.get("percent")) and text.endswith("%")
     digits = text.removesuffix("%").strip() if percent else text
-    said = ""
+    read_as = ""
     if _THOUSANDS.fullmatch(digits):
         digits = digits.replace(",", "")
-        said = "read" if described["decimals"] else ""
+        read_as = "read" if described["decimals"] else ""
     elif _DECIMAL_COMMA.fullmatch(digits):
-        digits, said = digits.replace(",", "."), "read"
+        digits, read_as = digits.replace(",", "."), "read"
     if not _PLAIN.fullmatch(digits):
         return None, ""
     number = float(digits)
     if described.get("percent") and (percent or 1 < number <= 100):
         return number / 100, "" if percent else "read"
-    return number, said
+    return number, read_as
 
 
 def _remark(described: Input, value: float, number: float, read_as: str) -> str:
-    label, text = described["label"], FORMATS[described["format"]](value)
+    label, text = described["label"], said(described, value)
     doubt = _doubt(described, number)
     if read_as:
         return f"{label}: read as {text}.{doubt}"
     if value != number:
         return f"{label}: rounded to {text}.{doubt}"
-    return f"{label}: {text} {_per(described)} is unusual.{doubt}" if doubt else ""
+    return f"{label}: {text} {per(described['unit'])} is unusual.{doubt}" if doubt else ""
 
 
 def _doubt(described: Input, number: float) -> str:
@@ -107,14 +107,5 @@ def _doubt(described: Input, number: float) -> str:
     return "" if number <= 0 or low <= number <= high else " Is the unit right?"
 
 
-def _per(described: Input) -> str:
-    unit: str = described["unit"]
-    return unit.removeprefix("dollars ")
-
-
-def _said(described: Input, value: float) -> str:
-    return f"{_plain(described, value)} is used"
-
-
-def _plain(described: Input, value: float) -> str:
-    return trimmed(fixed(value, described["decimals"]))
+def _used(described: Input, value: float) -> str:
+    return f"{trimmed(fixed(value, described['decimals']))} is used"

@@ -10,7 +10,7 @@ import html
 import math
 from collections.abc import Sequence
 
-from twohalves.formulas import KV_TYPES, KvLayer, KvShape, bytes_per_token, cache_bytes
+from twohalves.formulas import KV_TYPES, bytes_per_token, cache_bytes, uniform_shape
 from twohalves.show import svg
 from twohalves.show.calculator.rates import RateSet
 from twohalves.show.calculator.spec import Results, Spec, Values
@@ -25,7 +25,7 @@ _ROOM = _WIDTH - 2 * _LEFT
 def compute(values: Values, _rates: Sequence[RateSet]) -> Results:
     """Bytes of a token and of the whole cache, and what they leave of the memory."""
     kv_type, tokens, slots = str(values["cache_type"]), int(values["tokens"]), int(values["slots"])
-    shape = _shape(values)
+    shape = uniform_shape(*(int(values[each]) for each in ("layers", "kv_heads", "head_dim")))
     token = bytes_per_token(shape, kv_type).growing
     cache = float(cache_bytes(shape, tokens, slots=slots, kv_type=kv_type))
     weights = float(round(float(values["weights_gb"]) * _GB))
@@ -121,12 +121,6 @@ def picture(results: Results, texts: dict[str, str], told: str) -> str:
         f'width="{_WIDTH}" height="{_HEIGHT}" font-family="{html.escape(svg.FONT)}" '
         f'font-size="14"><title>{html.escape(told)}</title>{"".join(parts)}</svg>'
     )
-
-
-def _shape(values: Values) -> KvShape:
-    heads, width = int(values["kv_heads"]), int(values["head_dim"])
-    layer = KvLayer(heads=heads, key_width=width, value_width=width)
-    return KvShape(layers=(layer,) * int(values["layers"]), query_heads=heads, read=())
 
 
 def _apart(more: float, less: float) -> float | None:

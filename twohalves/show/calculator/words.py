@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from twohalves.show.calculator.spec import Input, Results, Spec, Values
 from twohalves.show.numbers import fixed, percent, seconds, significant
@@ -116,13 +117,23 @@ FORMATS: dict[str, Callable[[float], str]] = {
 """By the names that data/worksheet.json uses."""
 
 
+def said(described: dict[str, Any], value: float) -> str:
+    """A value in the format of its input or output."""
+    return FORMATS[described["format"]](value)
+
+
+def per(unit: str) -> str:
+    """A unit as it follows a number that may carry the sign of the dollar."""
+    return unit.removeprefix("dollars ")
+
+
 def with_unit(described: Input, value: float) -> str:
     """A value of an input as it is said: with its unit, in the singular where it is one."""
     unit = described["unit"]
     if value == 1:
         unit = described.get("unit_one", unit)
-    text = FORMATS[described["format"]](value)
-    return f"{text} {unit.removeprefix('dollars ')}" if text.startswith("$") else f"{text} {unit}"
+    text = said(described, value)
+    return f"{text} {per(unit) if text.startswith('$') else unit}"
 
 
 def shown(spec: Spec, values: Values, results: Results) -> dict[str, str]:
@@ -131,9 +142,8 @@ def shown(spec: Spec, values: Values, results: Results) -> dict[str, str]:
     for described in spec["inputs"]:
         value = values[described["id"]]
         if not isinstance(value, str):
-            texts[described["id"]] = FORMATS[described["format"]](value)
+            texts[described["id"]] = said(described, value)
     for output in spec["outputs"]:
         result = results[output["id"]]
-        shape = FORMATS[output["format"]]
-        texts[output["id"]] = output["none"] if result is None else shape(result)
+        texts[output["id"]] = output["none"] if result is None else said(output, result)
     return texts
