@@ -1,9 +1,14 @@
-"""The cells of a Markdown table that a page shows, as text."""
+"""What Markdown that a page shows says, and the cells of its table, as text."""
+
+
+def text_of(markdown):
+    """Amounts of dollars as they are read, without what keeps them from being formulas."""
+    return markdown.data.replace("<span>\\$</span>", "$")
 
 
 def rows_of(markdown):
     """All rows below the head."""
-    lines = [line for line in markdown.data.splitlines() if line.startswith("|")]
+    lines = [line for line in text_of(markdown).splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.tables import cells_of, rows_of
+from tests.tables import cells_of, rows_of, text_of
 from twohalves.formulas import constant_rates
 from twohalves.measure.counting import Counted, Part
 from twohalves.measure.reply import Answered
@@ -23,7 +23,7 @@ from twohalves.show import (
     worksheet_widget,
     worksheet_writes,
 )
-from twohalves.show.calculator import RateSet, Start, spec
+from twohalves.show.calculator import RateSet, Start, sliders, spec
 
 PROJECT = pathlib.Path(__file__).resolve().parents[1]
 NOTEBOOK = PROJECT / "notebooks" / "31-06-cost-worksheet.ipynb"
@@ -55,12 +55,12 @@ def test_the_worked_bill_is_the_chapters():
     assert tokens[:3] == ("712 M", "1,068 M", "106 M")
     assert prices[:3] == ("$1.00", "$0.10", "$4.00")
     assert costs == ("$712", "$107", "$424", "**$1,243**")
-    assert "Illustrative" in shown.data
+    assert "Illustrative" in text_of(shown)
 
 
 def test_without_the_cache_it_is_more():
     """1,780 + 424 = 2,204; of that 961.2, or 43.6%, is what the cache takes off."""
-    said = worksheet_bill.without_the_cache().data
+    said = text_of(worksheet_bill.without_the_cache())
 
     for part in ("**$2,204**", "$1,780", "$961", "44%"):
         assert part in said
@@ -80,7 +80,7 @@ def test_the_bill_by_hit_rate():
 
 def test_what_is_read_off_the_bill():
     """961 against 424; 424 / 1,602 = 26.5%; 890 of 943 tokens and 818.8 of 1,242.8 dollars."""
-    said = worksheet_bill.what_to_read_off().data
+    said = text_of(worksheet_bill.what_to_read_off())
 
     for part in ("saves $961", "costs $424", "26.5%", "94.4%", "65.9%"):
         assert part in said
@@ -88,7 +88,7 @@ def test_what_is_read_off_the_bill():
 
 def test_tokens_to_dollars():
     """16.79 / 4 = 4.20, / 5 = 3.36; cached 818.8 / 424 = 1.93; equal at 4 and 4 / 0.46 = 8.70."""
-    said, turns = worksheet_money.converted().data, worksheet_money.turns_round().data
+    said, turns = text_of(worksheet_money.converted()), text_of(worksheet_money.turns_round())
 
     for part in ("nearly 17 : 1", "4.2 : 1", "3.36 : 1", "3 or 4 to 1", "1.93 : 1"):
         assert part in said
@@ -111,7 +111,7 @@ def test_charged_writes():
     That is 5 hits for 18 writes: 0.278 reads of each, or one for every 3.6.
     """
     rows = rows_of(worksheet_writes.by_hit_rate())
-    said = worksheet_writes.when_it_pays().data
+    said = text_of(worksheet_writes.when_it_pays())
 
     assert rows[0] == ["0%", "$0", "$2,225", "$424", "$2,649", "−$445"]
     assert rows[1][0] == "21.7%"
@@ -123,12 +123,12 @@ def test_charged_writes():
 
 def test_a_price_is_illustrative_without_source_and_date():
     """Both or neither: a source that nobody dated ages unseen."""
-    assert "Illustrative prices, no provider's" in worksheet_month.told(month()).data
+    assert "Illustrative prices, no provider's" in text_of(worksheet_month.told(month()))
     half = month(source="https://example.org/prices")
-    assert "one of them is empty" in worksheet_month.told(half).data
+    assert "one of them is empty" in text_of(worksheet_month.told(half))
     assert "illustrative" in half.start()["price_output"].source
     real = month(source="example.org/prices", date="2026-01-31")
-    assert "Prices of example.org/prices, as of 2026-01-31." in worksheet_month.told(real).data
+    assert "Prices of example.org/prices, as of 2026-01-31." in text_of(worksheet_month.told(real))
     assert real.start()["price_output"].source == "example.org/prices, 2026-01-31"
 
 
@@ -154,8 +154,8 @@ def test_a_month_that_cannot_be_is_refused(wrong):
 )
 def test_a_month_that_the_worksheet_questions_says_so(odd, told):
     """Where it is set: what the worksheet cannot use, and a price in what may be another unit."""
-    assert f"> **Note** — {told}" in worksheet_month.told(month(**odd)).data
-    assert "Note" not in worksheet_month.told(month()).data
+    assert f"> **Note** — {told}" in text_of(worksheet_month.told(month(**odd)))
+    assert "Note" not in text_of(worksheet_month.told(month()))
 
 
 def test_a_month_fills_inputs_that_the_worksheet_has():
@@ -164,7 +164,7 @@ def test_a_month_fills_inputs_that_the_worksheet_has():
 
     assert set(month().start()) < inputs
     assert "100% are charged as written, $2.50" in (
-        worksheet_month.told(month(written=2.5, write_share=1)).data
+        text_of(worksheet_month.told(month(written=2.5, write_share=1)))
     )
 
 
@@ -187,17 +187,17 @@ def test_whose_hit_rate_it_is():
         model="m", template_tokens=20,
         parts=tuple(Part(name=name, tokens=tokens) for name, tokens in parts.items()),
     )  # fmt: skip
-    said = worksheet_own.whose_hit_rate(counted, start(hit_rate=0.7)).data
+    said = text_of(worksheet_own.whose_hit_rate(counted, start(hit_rate=0.7)))
 
     for part in ("70% was measured", "100 of 400 tokens", "at most 25%"):
         assert part in said
-    assert "begins with the chapter's" in worksheet_own.whose_hit_rate(counted, {}).data
+    assert "begins with the chapter's" in text_of(worksheet_own.whose_hit_rate(counted, {}))
 
 
 def test_constants_beside_curves_on_the_longest_request():
     """The chapter's crude model says 4.05 s of 5.18 s: 22% off. A run without rows is left out."""
     sample = named(newest_sample())
-    said = worksheet_trust.constants(sample).data
+    said = text_of(worksheet_trust.constants(sample))
 
     assert (
         "On the chapter's tables two constant rates miss the longest request, 7,427 tokens" in said
@@ -214,7 +214,7 @@ def test_the_one_call_beside_the_rates():
         model="m", text="yes", prompt_tokens=400, output_tokens=20, ttft_s=0.5, total_s=0.75,
         clock="client", done_reason="stop",
     )  # fmt: skip
-    said = worksheet_trust.the_call(answered, FLAT, start()).data
+    said = text_of(worksheet_trust.the_call(answered, FLAT, start()))
 
     assert "400 tokens in and 20 out. It took 750 ms; the rates of own say 600 ms, 20% less" in said
 
@@ -231,7 +231,7 @@ def test_levers_are_ranked_on_the_readers_request():
 
     In seconds: 0.5, 0.6 and 0.15, so the first two change places.
     """
-    said = worksheet_own.levers(FLAT, start()).data
+    said = text_of(worksheet_own.levers(FLAT, start()))
 
     assert "“Half the prompt” saves most: $1,000 a month** of $2,500" in said
     assert "“An answer 30% shorter” saves least, $150" in said
@@ -244,7 +244,7 @@ def test_a_lever_that_is_pulled_already_is_not_ranked():
 
     In seconds half the prompt saves 0.1, a shorter answer 0.15.
     """
-    said = worksheet_own.levers(FLAT, start(hit_rate=0.8)).data
+    said = text_of(worksheet_own.levers(FLAT, start(hit_rate=0.8)))
 
     assert "“Half the prompt” saves most: $400 a month** of $1,300" in said
     assert "“A hit rate of 60%” is not among them" in said
@@ -253,7 +253,7 @@ def test_a_lever_that_is_pulled_already_is_not_ranked():
 
 def test_levers_do_not_add_up():
     """890 and 961 alone; together 2,204 - (819 / 2 + 424) = 1,371, not 1,851."""
-    said = worksheet_own.levers_together().data
+    said = text_of(worksheet_own.levers_together())
 
     for part in ("$2,204", "$890", "$961", "save $1,371, not $1,851"):
         assert part in said
@@ -261,7 +261,7 @@ def test_levers_do_not_add_up():
 
 def test_the_chapters_widget():
     """1,600 / 2,025 + 0.015 + 200 / 190 = 1.858 s, 43% of it prefill; 2,400 / 2,025 - 0.015."""
-    said = worksheet_machine.of_the_widget().data
+    said = text_of(worksheet_machine.of_the_widget())
 
     for part in ("1.86 s", "43%", "1.17 s", "2,400 tokens", "**1,032 hours**", "has 731:"):
         assert part in said
@@ -278,12 +278,12 @@ def test_hours_of_a_machine_of_ones_own():
     assert rows[0] == ["1", "417", "$1,250", "1", "$2,192", "57%"]
     assert rows[2][:3] == ["4", "104", "$313"]
     assert "$2,500 a month, the hours used $1,250" in (
-        worksheet_machine.beside_the_bill(FLAT, start()).data
+        text_of(worksheet_machine.beside_the_bill(FLAT, start()))
     )
     assert rows_of(worksheet_machine.own(slow, start()))[0][3] == "6"
-    assert "**5 times**" in worksheet_machine.beside_the_bill(slow, start()).data
+    assert "**5 times**" in text_of(worksheet_machine.beside_the_bill(slow, start()))
     free = start(uncached=0, cached=0, written=0, output=0)
-    assert "tokens are free" in worksheet_machine.beside_the_bill(FLAT, free).data
+    assert "tokens are free" in text_of(worksheet_machine.beside_the_bill(FLAT, free))
 
 
 def test_a_measured_throughput_has_its_row():
@@ -300,7 +300,7 @@ def test_where_the_widget_parts_from_the_figures():
 
     4.004 s against 5.182 is 23% less, 0.381 against 0.487 is 22%.
     """
-    said = worksheet_widget.disagreements().data
+    said = text_of(worksheet_widget.disagreements())
 
     for part in (
         "2,000 tokens a second, the widget 2,025", "printed rates, 2,025", "is 187",
@@ -367,3 +367,24 @@ def test_no_claim_of_the_section_was_forgotten():
     lines = (PROJECT / "data" / "claims.csv").read_text(encoding="utf-8").splitlines()
 
     assert {line.split(",")[0] for line in lines if re.match(r"\w+,31\.6,", line)} == set(CLAIMS)
+
+
+def test_no_amount_of_dollars_is_a_formula():
+    """JupyterLab would set "$2,204**, of which $" in italics; each sign stands apart."""
+    shown = [
+        worksheet_bill.worked(), worksheet_bill.without_the_cache(), worksheet_month.told(month()),
+        worksheet_widget.disagreements(), sliders("worksheet", FLAT, start(), replay=True),
+    ]  # fmt: skip
+
+    for told in shown:
+        assert "$" in told.data
+        assert "$" not in told.data.replace("<span>\\$</span>", "")
+
+
+def test_what_a_set_of_rates_is_called_is_no_markup():
+    """A label is text, in the note below the tables and in the place for the script."""
+    odd = dataclasses.replace(FLAT[0], label='<b>"mine"</b> & yours')
+    told = sliders("worksheet", [odd], replay=True).data
+
+    assert 'Rates: &lt;b&gt;"mine"&lt;/b&gt; &amp; yours (here)' in told
+    assert "<b>" not in told

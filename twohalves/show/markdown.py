@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from IPython.display import Markdown
 
+_AMOUNT = re.compile(r"\\\$|(?<!\$)\$(?=\d)")
+"""A sign that is escaped, or one in front of a number."""
+
 
 def say(*paragraphs: str) -> Markdown:
     """Paragraphs of prose."""
-    return Markdown("\n\n".join(paragraphs))
+    return Markdown(priced("\n\n".join(paragraphs)))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> Markdown:
@@ -23,13 +27,25 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str) ->
     """
     lines = [_line(header), _line(["---", *["---:"] * (len(header) - 1)])]
     lines += [_line(row) for row in rows]
-    return Markdown("\n".join(lines) + f"\n\n*{caption}*\n")
+    return Markdown(priced("\n".join(lines) + f"\n\n*{caption}*\n"))
 
 
 def fold(summary: str, *paragraphs: str) -> Markdown:
     """Prose that opens on a click."""
     inside = "\n\n".join(paragraphs)
-    return Markdown(f"<details><summary>{summary}</summary>\n\n{inside}\n\n</details>")
+    return Markdown(priced(f"<details><summary>{summary}</summary>\n\n{inside}\n\n</details>"))
+
+
+def priced(text: str) -> str:
+    r"""Markdown whose dollars stay dollars.
+
+    JupyterLab takes what stands between two dollar signs for a formula, before Markdown is read
+    and once more in what became of it; a sign that is escaped, in an element of its own, is one.
+
+    >>> priced("$5 or $$x$$")
+    '<span>\\$</span>5 or $$x$$'
+    """
+    return _AMOUNT.sub(r"<span>\\$</span>", text)
 
 
 def _line(cells: Sequence[str]) -> str:

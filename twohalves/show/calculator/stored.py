@@ -16,24 +16,20 @@ from twohalves.show.calculator.rates import RateSet
 from twohalves.show.calculator.spec import spec
 from twohalves.show.calculator.start import Begun, take
 from twohalves.show.calculator.tables import as_markdown
+from twohalves.show.markdown import priced
 
 
 def stored(name: str, rates: Sequence[RateSet], begun: Begun) -> Markdown:
     """The tables for the values that it begins with, its presets, and the place."""
     described = spec(name)
     found = outcome(name, begun.values, rates)
-    return Markdown(
-        "\n\n".join(
-            [
-                found.sentence,
-                as_markdown(described, found.texts, found.results),
-                *found.notes,
-                _presets(name, rates, begun),
-                _place(name, rates, begun),
-            ]
-        )
-        + "\n"
-    )
+    told = [
+        found.sentence,
+        as_markdown(described, found.texts, found.results),
+        *(html.escape(note, quote=False) for note in found.notes),
+        _presets(name, rates, begun),
+    ]
+    return Markdown("\n\n".join([*map(priced, told), _place(name, rates, begun)]) + "\n")
 
 
 def _presets(name: str, rates: Sequence[RateSet], begun: Begun) -> str:
