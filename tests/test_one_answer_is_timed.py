@@ -155,7 +155,7 @@ def test_a_reply_is_shown_as_it_came():
     shown = counting.reply(_answered(text=text)).data.splitlines()
 
     assert shown == [
-        r"> \# Blue \*is\* \<b\>a\</b\> \$x\$" + "\\",
+        r"> \# Blue \*is\* \<b\>a\</b\> <span>\$</span>x<span>\$</span>" + "\\",
         r"> 1\. \[see\](http://a) \| b\_c" + "\\",
         r"> \- two",
         ">",
