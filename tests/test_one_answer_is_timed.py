@@ -164,7 +164,9 @@ def test_a_reply_is_shown_as_it_came():
         "> — m, 16 tokens; it ended by itself.",
     ]
     cut = counting.reply(_answered(done_reason="length", output_tokens=1)).data
-    assert cut.endswith("> — m, 1 token; it was cut there, for it might have no more.")
+    assert cut.endswith(
+        "> — m, 1 token; it was cut there, at the limit that it was given (num_predict)."
+    )
 
 
 def test_the_article_to_summarize_has_three_hundred_words():

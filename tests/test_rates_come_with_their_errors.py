@@ -1,6 +1,7 @@
 """The worksheet's rates: whose they are, how far off, and what a page without Python can read."""
 
 import csv
+import dataclasses
 import json
 import pathlib
 from fractions import Fraction
@@ -130,6 +131,20 @@ ANSWERED = Answered(
     model="m", text="x", prompt_tokens=28, output_tokens=27, ttft_s=1, total_s=2, clock="client",
     done_reason="stop",
 )  # fmt: skip
+
+
+def test_an_answer_that_was_cut_is_said_to_be():
+    """Its length is that of the limit, and nobody's bill."""
+    cut = dataclasses.replace(ANSWERED, done_reason="length")
+    told = [
+        worksheet_rates.start(COUNTED, each, load(SAMPLE))["output_tokens"].source
+        for each in (ANSWERED, cut)
+    ]
+
+    assert told == [
+        "counted by m: the one answer above",
+        "counted by m: the one answer above, cut at its limit",
+    ]
 
 
 def test_the_worksheet_begins_with_what_was_counted_and_measured():

@@ -247,8 +247,17 @@ def test_a_lever_that_is_pulled_already_is_not_ranked():
     said = text_of(worksheet_own.levers(FLAT, start(hit_rate=0.8)))
 
     assert "“Half the prompt” saves most: $400 a month** of $1,300" in said
-    assert "“A hit rate of 60%” is not among them" in said
+    assert "“A hit rate of 60%” is not among them: you have it." in said
     assert "another order: “An answer 30% shorter” 150 ms, “Half the prompt” 100 ms" in said
+
+
+def test_a_hit_rate_that_nobody_measured_is_not_the_readers():
+    """The worksheet then begins with the chapter's 60%."""
+    unknown = {name: value for name, value in start().items() if name != "hit_rate"}
+    said = text_of(worksheet_own.levers(FLAT, unknown))
+
+    assert "you have it" not in said
+    assert "not among them: the worksheet begins with the chapter's" in said
 
 
 def test_levers_do_not_add_up():

@@ -329,8 +329,9 @@ class RequestTooLong(TwoHalvesError):
             "be cut without a word."
         )
         self.next_step = (
-            "Shorten it, the longest part first; or give a larger window, `num_ctx=16384`, if the "
-            "model has one and memory is free: the model is then loaded anew."
+            "Shorten it, the longest part first; or give a larger window, as `num_ctx=16384`, if "
+            "the model has one (no window is larger than its own) and memory is free: the model is "
+            "then loaded anew."
         )
 
 

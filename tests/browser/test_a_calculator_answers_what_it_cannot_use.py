@@ -114,6 +114,10 @@ def test_a_note_goes_when_its_field_is_right_again(worksheet):
     typed(worksheet, "Prompt, tokens", "-5")
     typed(worksheet, "Prompt, tokens", "900")
     assert noted(worksheet, "Prompt, tokens") == ""
+    panel(worksheet).get_by_label("Prompt, tokens").press("x")
+    panel(worksheet).get_by_label("Prompt, tokens").blur()
+    typed(worksheet, "Prompt, tokens", "800")
+    assert noted(worksheet, "Prompt, tokens") == ""
 
 
 @pytest.mark.parametrize(

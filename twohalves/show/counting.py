@@ -65,7 +65,7 @@ def reply(answered: Answered) -> Markdown:
     quoted = [f"> {line}".rstrip() for line in _lines(text)]
     end = "it ended by itself"
     if answered.done_reason == "length":
-        end = "it was cut there, for it might have no more"
+        end = "it was cut there, at the limit that it was given (num_predict)"
     who = f"> — {answered.model}, {with_noun(answered.output_tokens, 'token')}; {end}."
     return say("\n".join([*quoted, ">", who]))
 

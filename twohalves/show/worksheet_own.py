@@ -95,7 +95,10 @@ def levers(rates: Sequence[RateSet], start: Mapping[str, Start]) -> Markdown:
         f"{found.texts['cost_total']}; “{labels[last]}” saves least, {found.texts[last]}."
     )
     if reached:
-        told += f" “{labels[reached[0]]}” is not among them: you have it."
+        why = "you have it"
+        if "hit_rate" not in start:
+            why = "the worksheet begins with the chapter's, since none was measured"
+        told += f" “{labels[reached[0]]}” is not among them: {why}."
     if by_money == by_time:
         return say(f"{told} Seconds put them in the same order.")
     order = ", ".join(f"“{labels[name]}” {found.texts[f'{name}_s']}" for name in by_time)

@@ -55,13 +55,14 @@ def start(counted: Counted, answered: Answered, run: Run) -> dict[str, Start]:
         run: whose traffic gives the hit rate, and whose rates are chosen.
     """
     parts = with_noun(len(counted.parts), "part")
+    cut = ", cut at its limit" if answered.done_reason == "length" else ""
     found = {
         "prompt_tokens": Start(
             counted.prompt_tokens,
             f"counted by {counted.model}: your request in {parts}, and its template",
         ),
         "output_tokens": Start(
-            answered.output_tokens, f"counted by {answered.model}: the one answer above"
+            answered.output_tokens, f"counted by {answered.model}: the one answer above{cut}"
         ),
     }
     hit_rate = reuse.hit_rate(run, "stable_top")

@@ -82,6 +82,7 @@
       control.remark = "";
       calls.take(number.validity.badInput ? null : number.value, remark);
     });
+    number.addEventListener("blur", () => { control.remark = ""; }); // it belongs to what was typed till then
   }
 
   function slider(id, input) {
