@@ -1,6 +1,7 @@
 """Whatever is typed, pasted or linked: a right number, or the old one and a word. Never NaN."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.calculator_page import (
     LATENCY,
@@ -135,6 +136,7 @@ def test_a_link_opens_with_its_numbers(visit, hash_, values):
     if "rates" in hash_:
         values = values | {"rates": "chapter_constants"}
     assert shown(page) == expected("worksheet", rates, **values)
+    expect(panel(page)).to_be_in_viewport()
 
 
 def test_every_value_comes_back_from_its_link(visit, served):

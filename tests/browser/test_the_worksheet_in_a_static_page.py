@@ -141,7 +141,9 @@ def test_on_paper_the_results_stand_and_the_controls_do_not(visit):
     assert box.locator(".th-results").first.is_visible()
     assert box.locator(".th-picture svg").is_visible()
     assert box.get_by_label("Prompt, tokens").is_visible()
-    for control in ("input[type=range]", "button", ".th-help"):
+    assert box.locator(".th-source").first.inner_text() == "Set by you."
+    assert box.locator(".th-source").nth(1).inner_text().startswith("From: ")
+    for control in ("input[type=range]", "button", ".th-told"):
         assert not any(each.is_visible() for each in box.locator(control).all())
 
 

@@ -10,7 +10,8 @@
   function field(id, input, calls) {
     const note = make("p", { class: "th-note", id: `${id}-note` });
     const source = make("span", { class: "th-source" });
-    const help = make("p", { class: "th-help", id: `${id}-help`, text: `${input.help} ` }, [source]);
+    const told = make("span", { class: "th-told", text: `${input.help} ` }); // paper leaves it out, not the source
+    const help = make("p", { class: "th-help", id: `${id}-help` }, [told, source]);
     const control = input.kind === "choice" ? choiceOf(id, input, calls) : numberOf(id, input, calls, say);
 
     function say(text) { // stays until the reader is done with the field

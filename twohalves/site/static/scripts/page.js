@@ -12,13 +12,21 @@
       const earlier = names.slice(0, number).filter((each) => each === name).length;
       return earlier ? `${name}${earlier + 1}` : name;
     });
+    const linked = T.readAddress(location.hash, keys);
     const calculators = places.map((place, number) => {
       const [name, key] = [names[number], keys[number]];
       const spec = JSON.parse(document.getElementById(`th-spec-${name}`).textContent);
       foldStored(place);
       return new T.Calculator(place, { name, key, spec, address: partOfAddress(key, keys) });
     });
+    bringToView(places[keys.findIndex((key) => linked[key])]);
     window.addEventListener("hashchange", () => calculators.forEach((each) => each.followAddress()));
+  }
+
+  /** Who opens a link with numbers sees them; who comes back or loads anew is left where they were. */
+  function bringToView(place) {
+    const [opened] = performance.getEntriesByType("navigation");
+    if (place && opened?.type === "navigate") place.scrollIntoView({ behavior: "instant" });
   }
 
   function partOfAddress(key, keys) {
