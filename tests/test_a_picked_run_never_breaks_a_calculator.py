@@ -49,3 +49,9 @@ def test_times_at_the_edge_are_computed(node):
     ]
     answers = by_node(node, TRIED, {"specs": SPECS, "fits": edges})
     assert set(answers) == {"computed"}
+
+
+def test_an_error_beyond_all_measure_is_refused(node):
+    """Three hundred digits would fill the page and tell nothing."""
+    [told] = by_node(node, TRIED, {"specs": SPECS, "fits": [_fit(a_s=0.001, off=1e300)]})
+    assert told.endswith("cannot be used: their error is larger than any that was measured.")

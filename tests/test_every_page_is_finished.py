@@ -198,7 +198,7 @@ SPEC = {
     }
 }
 CURVE = {"t0_s": 0, "a_s": 0.1, "b_s": 0, "c_s": 0.2, "d_s": 0, "warm_s": 0, "free_tokens": 0}
-RATES = [{"id": "own", "curve": CURVE, "shortest": 96, "longest": None}]
+RATES = [{"id": "own", "label": "", "source": "", "curve": CURVE, "shortest": 96, "longest": None}]
 
 
 def place(rates=RATES, start=None, name="latency"):
@@ -221,7 +221,14 @@ def rates_with(**changed):
         (place(rates={}), "not a list"),
         (place(rates=[]), "no rates to choose from"),
         (place(rates=[{"id": "a-b", "curve": CURVE}]), "an id of letters"),
-        (place(rates=[{"id": "own"}]), "no curve of the rates 'own'"),
+        (place(rates=[RATES[0] | {"curve": None}]), "no curve of the rates 'own'"),
+        (place(rates=[RATES[0] | {"label": None}]), "label must be text, got None"),
+        (place(rates=[RATES[0] | {"source": ["x"]}]), "source must be text, got ['x']"),
+        (place(rates=RATES * 2), "two sets of rates have the id 'own'"),
+        (place(rates=rates_with(free_tokens="1")), "free_tokens must be a number from 0 on"),
+        (place(rates=rates_with(a_s=1e300)), "a_s is 1e+300, no time that a machine takes"),
+        (place(rates=rates_with(d_s=1e-300)), "d_s is 1e-300, no time that a machine takes"),
+        (place(rates=[RATES[0] | {"off": 1e300}]), "off is 1e+300, no error"),
         (place(rates=rates_with(a_s=-1)), "a_s must be a number from 0 on, got -1"),
         (place(rates=rates_with(c_s=True)), "got True"),
         (place(rates=rates_with(b_s=float("nan"))), "got nan"),
@@ -229,6 +236,7 @@ def rates_with(**changed):
         (place(start={"speed": {"value": 1}}), "begins with speed, no input"),
         (place(start={"prompt_tokens": {"value": None}}), "begins with None as prompt_tokens"),
         (place(start={"prompt_tokens": 5}), "begins with None as prompt_tokens"),
+        (place(start={"prompt_tokens": {"value": 5}}), "where prompt_tokens comes from"),
     ],
 )
 def test_a_calculator_that_cannot_work_is_refused(markup, why):

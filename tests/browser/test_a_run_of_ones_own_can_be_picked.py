@@ -104,6 +104,29 @@ def test_another_file_is_refused_with_the_reason(visit, content, why):
     assert seen.complaints == []
 
 
+def test_a_file_that_is_gone_when_it_is_read_is_told(visit):
+    """Deleted or locked between the choice and the reading."""
+    page = visit(WORKSHEET).page
+    gone = "() => TwoHalves.readPicked({ text: () => Promise.reject(new Error()) })"
+    assert page.evaluate(gone)["note"].startswith("This file cannot be read.")
+
+
+def test_the_last_file_picked_counts(visit):
+    """However long an earlier one takes to be read."""
+    page = visit(WORKSHEET).page
+    slow = "() => new Promise((done) => { (window.done ||= []).push(done); })"
+    page.evaluate(f"() => {{ Blob.prototype.text = {slow}; }}")
+    for run in ("slow", "quick"):
+        pick(page, {"run_id": run, "fit": FIT})
+    page.wait_for_function("window.done && window.done.length === 2")
+    for number, run in ((1, "quick"), (0, "slow")):
+        told = json.dumps({"run_id": run, "fit": FIT})
+        page.evaluate("([number, told]) => window.done[number](told)", [number, told])
+    panel(page).get_by_text("(run quick).", exact=False).first.wait_for()
+    page.wait_for_timeout(100)
+    assert panel(page).get_by_text("(run slow).", exact=False).count() == 0
+
+
 def test_the_page_says_where_the_file_lies_and_that_it_stays(visit):
     """Before it is asked for, and again when another one was chosen."""
     page = visit(WORKSHEET).page

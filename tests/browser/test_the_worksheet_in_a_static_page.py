@@ -123,6 +123,21 @@ def test_the_csv_holds_everything_with_its_unit(worksheet):
     assert all(row["unit"] for row in rows if row["kind"] == "output")
 
 
+def test_the_csv_holds_no_formula(worksheet):
+    """Whatever a set of rates is called, a spreadsheet shows it as words."""
+    written = worksheet.page.evaluate("""() => {
+      const T = TwoHalves, place = document.querySelector(".th-calculator").dataset;
+      const spec = JSON.parse(document.getElementById("th-spec-worksheet").textContent);
+      const rates = [{ ...JSON.parse(place.rates)[0], label: "=1+1", source: "@x" }];
+      const { values } = T.begin(spec, {}, rates);
+      return T.asCsv(spec, values, rates, T.outcome("worksheet", spec, values, rates));
+    }""")
+    rows = list(csv.DictReader(io.StringIO(written, newline="")))
+    (named,) = [row for row in rows if row["id"] == "source"]
+    assert (named["label"], named["value"]) == ("'=1+1", "'@x")
+    assert not [cell for row in rows for cell in row.values() if cell[:1] in "=+@" and cell]
+
+
 def test_without_javascript_the_right_tables_stand_there(visit):
     """The chapter's bill and every preset, readable without any control."""
     page = visit(WORKSHEET, java_script_enabled=False).page

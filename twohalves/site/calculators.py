@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
 Worksheet = dict[str, Any]
-_SECONDS = ("t0_s", "a_s", "b_s", "c_s", "d_s", "warm_s")
-_COUNTS = ("shortest", "longest")
+_CURVE = ("t0_s", "a_s", "b_s", "c_s", "d_s", "warm_s", "free_tokens")
+_COUNTS = ("shortest", "longest", "off", "requests")
+"""Numbers that may be unknown."""
+_SHORTEST_S, _MOST = 1e-18, 1e6
+"""Seconds of a step, and the most that a constant or an error can be: picked.js knows them, too."""
 
 
 def read(staging: Path) -> Worksheet:
@@ -75,9 +78,11 @@ def _wrong_rates(rates: object, spec: dict[str, Any]) -> str:
         return "its rates are not a list"
     if not rates and any(each.get("options") == "rates" for each in spec["inputs"]):
         return "it has no rates to choose from"
-    for each in rates:
+    for place, each in enumerate(rates):
         if not isinstance(each, dict) or not re.fullmatch(r"\w+", str(each.get("id", ""))):
             return f"a set of rates needs an id of letters, digits and _, got {each!r:.60}"
+        if each["id"] in (earlier["id"] for earlier in rates[:place]):
+            return f"two sets of rates have the id {each['id']!r}"
         reason = _wrong_set(each)
         if reason:
             return f"{reason} of the rates {each['id']!r}"
@@ -85,15 +90,25 @@ def _wrong_rates(rates: object, spec: dict[str, Any]) -> str:
 
 
 def _wrong_set(rates: dict[str, Any]) -> str:
-    curve = rates.get("curve")
-    if not isinstance(curve, dict):
+    for name in ("label", "source"):
+        if not isinstance(rates.get(name), str):
+            return f"{name} must be text, got {rates.get(name)!r}"
+    if not isinstance(rates.get("curve"), dict):
         return "there is no curve"
-    for name in _SECONDS:
-        if not _is_size(curve.get(name)):
-            return f"{name} must be a number from 0 on, got {curve.get(name)!r}"
     for name in _COUNTS:
         if rates.get(name) is not None and not _is_size(rates[name]):
             return f"{name} must be a number from 0 on, got {rates[name]!r}"
+    if (rates.get("off") or 0) > _MOST:
+        return f"off is {rates['off']!r}, no error of anything measured,"
+    return _wrong_curve(rates["curve"])
+
+
+def _wrong_curve(curve: dict[str, Any]) -> str:
+    for name in _CURVE:
+        if not _is_size(curve.get(name)):
+            return f"{name} must be a number from 0 on, got {curve.get(name)!r}"
+        if curve[name] and not _SHORTEST_S <= curve[name] <= _MOST:
+            return f"{name} is {curve[name]!r}, no time that a machine takes,"
     return ""
 
 
@@ -107,6 +122,8 @@ def _wrong_start(start: object, spec: dict[str, Any]) -> str:
         value = each.get("value") if isinstance(each, dict) else None
         if not (_is_size(value) or isinstance(value, str)):
             return f"it begins with {value!r} as {name}"
+        if not isinstance(each.get("source"), str):
+            return f"it does not say in words where {name} comes from"
     return ""
 
 

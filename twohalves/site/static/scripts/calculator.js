@@ -95,7 +95,9 @@
 
     /** Offers the rates of a session.json that the reader picked, and uses them. */
     async pick(file) {
-      const { set, note } = T.readSession(await file.text());
+      this.picking = file;
+      const { set, note } = await T.readPicked(file);
+      if (this.picking !== file) return; // another one was picked meanwhile
       if (!set) {
         tell(this.view.picked, note);
         this.say([note]);

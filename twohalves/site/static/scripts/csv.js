@@ -55,7 +55,8 @@
   }
 
   function quoted(field) {
-    const text = String(field ?? "");
+    // words that a spreadsheet would take for a formula are words
+    const text = String(field ?? "").replace(/^(?=[=+@])/, "'");
     return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }
 

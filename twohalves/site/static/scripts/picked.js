@@ -4,7 +4,13 @@
 
   const CURVE = ["t0_s", "a_s", "b_s", "c_s", "d_s"];
   const [SHORTEST_S, LONGEST_S] = [1e-18, 1e6]; // beyond these the arithmetic would leave the numbers there are
+  const MOST_OFF = 1e6; // a fraction
   const WHERE = "Choose session.json in the folder of a run: data/runs/<run>/session.json.";
+
+  /** What a picked file holds: as readSession says it, or {note} where it cannot be read at all. */
+  async function readPicked(file) {
+    try { return readSession(await file.text()); } catch { return { note: `This file cannot be read. ${WHERE}` }; }
+  }
 
   /** A set of rates {set}, or {note} on why there is none. */
   function readSession(text) {
@@ -30,7 +36,8 @@
     if (![shortest, longest, requests].every(isCount) || shortest > longest) {
       return "they do not say how many and which prompt lengths were measured";
     }
-    return off === null || isSize(off) ? "" : "their error must be a number from 0 on";
+    if (off !== null && !isSize(off)) return "their error must be a number from 0 on";
+    return off > MOST_OFF ? "their error is larger than any that was measured" : "";
   }
 
   function isSize(value) {
@@ -48,5 +55,5 @@
     return { id: "picked", label: "the run you picked", source: `run ${run}`, curve, shortest, longest, off, requests };
   }
 
-  Object.assign(T, { readSession });
+  Object.assign(T, { readPicked, readSession });
 })((globalThis.TwoHalves ||= {}));
