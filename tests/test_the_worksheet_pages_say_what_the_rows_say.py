@@ -260,6 +260,30 @@ def test_a_hit_rate_that_nobody_measured_is_not_the_readers():
     assert "not among them: the worksheet begins with the chapter's" in said
 
 
+def test_a_lever_that_costs_is_not_said_to_save():
+    """Half cached at 9 dollars and not at 2: a tenth more of 1,000 M tokens costs 700 more."""
+    said = text_of(worksheet_own.levers(FLAT, start(hit_rate=0.5, cached=9)))
+
+    assert "“A hit rate of 60%” would cost $700 more." in said
+    assert "saves least" not in said
+
+
+def test_a_machine_with_little_to_do_is_not_idle():
+    """A request takes 1.5 s of the month's 2,629,800."""
+    rows = rows_of(worksheet_machine.own(FLAT, start(requests=1)))
+
+    assert {row[-1] for row in rows} == {"&lt;1%"}
+
+
+def test_no_more_than_the_whole_prompt_is_stable():
+    """A template that leaves out 20 of 100 tokens leaves a request of 80."""
+    shorter = Counted(model="m", parts=(Part(name="system", tokens=100),), template_tokens=-20)
+    said = text_of(worksheet_own.whose_hit_rate(shorter, start(hit_rate=0.1)))
+
+    assert "80 of 80 tokens" in said
+    assert "at most 100% of the prompt" in said
+
+
 def test_levers_do_not_add_up():
     """890 and 961 alone; together 2,204 - (819 / 2 + 424) = 1,371, not 1,851."""
     said = text_of(worksheet_own.levers_together())

@@ -67,7 +67,7 @@ def own(rates: Sequence[RateSet], start: Mapping[str, Start]) -> Markdown:
                 dollars(cost),
                 fixed(machines),
                 dollars(whole * price),
-                percent(hours / whole) if whole else "–",
+                _busy(hours / whole) if whole else "–",
             ]
         )
     caption = (
@@ -96,6 +96,11 @@ def beside_the_bill(rates: Sequence[RateSet], start: Mapping[str, Start]) -> Mar
         f"are served one at a time. They cost the same once the machine's throughput is "
         f"**{number(needed)} times** that of one user."
     )
+
+
+def _busy(part: float) -> str:
+    """Never none of something that is little."""
+    return "&lt;1%" if 0 < part < 0.005 else percent(part)
 
 
 def _total(given: Values, rates: Sequence[RateSet]) -> float | None:

@@ -59,6 +59,7 @@ def whose_hit_rate(counted: Counted, start: Mapping[str, Start]) -> Markdown:
         start: of the worksheet; its hit rate was measured on other requests.
     """
     stable = sum(part.tokens for part in counted.parts if part.name in OF_SYSTEM)
+    stable = min(stable, counted.prompt_tokens)  # a template may leave out some of it
     most = stable / counted.prompt_tokens
     given = start.get("hit_rate")
     measured = "None was measured: the worksheet begins with the chapter's."
@@ -92,7 +93,7 @@ def levers(rates: Sequence[RateSet], start: Mapping[str, Start]) -> Markdown:
     best, last = by_money[0], by_money[-1]
     told = (
         f"**On your request “{labels[best]}” saves most: {found.texts[best]} a month** of "
-        f"{found.texts['cost_total']}; “{labels[last]}” saves least, {found.texts[last]}."
+        f"{found.texts['cost_total']}; “{labels[last]}” {_little(found, last)}."
     )
     if reached:
         why = "you have it"
@@ -103,6 +104,13 @@ def levers(rates: Sequence[RateSet], start: Mapping[str, Start]) -> Markdown:
         return say(f"{told} Seconds put them in the same order.")
     order = ", ".join(f"“{labels[name]}” {found.texts[f'{name}_s']}" for name in by_time)
     return say(f"{told} Seconds put them in another order: {order}.")
+
+
+def _little(found: Outcome, lever: str) -> str:
+    """What the last lever does: it saves least, or where cached tokens are dear it costs."""
+    text = found.texts[lever]
+    lost = (found.results[lever] or 0.0) < 0
+    return f"would cost {text.removeprefix('−')} more" if lost else f"saves least, {text}"
 
 
 def levers_together() -> Markdown:
