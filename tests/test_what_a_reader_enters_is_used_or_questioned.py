@@ -2,8 +2,9 @@
 
 import pytest
 
+from twohalves.errors import SlidersUnusable
 from twohalves.formulas import constant_rates
-from twohalves.show.calculator import RateSet, Start, spec
+from twohalves.show.calculator import RateSet, Start, sliders, spec
 from twohalves.show.calculator.accept import Accepted, accept_choice, accept_number
 from twohalves.show.calculator.start import begin
 
@@ -153,3 +154,26 @@ def test_what_was_measured_takes_the_place_of_a_default():
     assert begun.values["rates"] == "chapter"
     assert begun.notes == ["Hit rate: read as 1.4%."]
     assert "of_another_edition" not in begun.values
+
+
+@pytest.mark.parametrize("replay", [True, False])
+@pytest.mark.parametrize(
+    ("rates", "start", "why"),
+    [
+        ([], {}, "it has no rates to compute with"),
+        (["own"] * 2, {}, "two have the same id: own, own"),
+        ([{"id": "own"}], {}, "{'id': 'own'} is no RateSet"),
+        (["own"], {"prompt_tokens": 443}, "prompt_tokens begins with 443, which is no Start"),
+    ],
+)
+def test_a_cell_that_gives_a_calculator_too_little_is_told_what_it_needs(rates, start, why, replay):
+    """At once, with what to give instead."""
+    curve = constant_rates(2000, 190)
+    known = [
+        RateSet(id=each, label=each, source="", curve=curve) if each == "own" else each
+        for each in rates
+    ]
+    with pytest.raises(SlidersUnusable) as refused:
+        sliders("worksheet", known, start, replay=replay)
+    assert why in refused.value.what
+    assert "an id of its own" in refused.value.next_step

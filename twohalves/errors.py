@@ -9,7 +9,7 @@
         WindowTooShort, NotInThisRun, ServerGone, ServerShared, AnotherAnswers,
         PrivateServesAnother, RequestUnusable, RequestTooLong, CountsUnusable
       the arithmetic
-        KvShapeUnknown
+        KvShapeUnknown, SlidersUnusable
       the command line and the environment
         WordsLeft, RunsNotNamed, PythonWithoutVenv, FolderNotWritable, DiskFull, InstallFailed,
         MachineNotReady, SiteMissing, PortTaken
@@ -362,6 +362,19 @@ class KvShapeUnknown(TwoHalvesError, LookupError):
         self.next_step = (
             "Size a model that is installed here, such as llama3.2:3b: one that runs in the "
             "cloud tells neither its layers nor its heads."
+        )
+
+
+class SlidersUnusable(TwoHalvesError, ValueError):
+    """A cell gives a calculator something that it cannot begin with."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name, reason)
+        self.what = f"The calculator {name!r} cannot be shown: {_bare(reason)}."
+        self.next_step = (
+            "Give it a list of RateSet, each with an id of its own, such as "
+            "show.worksheet_rates.choices(run); and what it begins with as "
+            'Start(890, "where that comes from"), by the ids of its inputs.'
         )
 
 

@@ -91,6 +91,7 @@ _OF_AUTHORS = frozenset(
         errors.PageNeedsNetwork,
         errors.LinksDead,
         errors.CalculatorUnusable,
+        errors.SlidersUnusable,
     }
 )
 """Errors that are not for this page."""

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from IPython.display import Markdown
 
+from twohalves.errors import SlidersUnusable
 from twohalves.show.calculator.kinds import Outcome, outcome
 from twohalves.show.calculator.rates import RateSet
 from twohalves.show.calculator.spec import spec
-from twohalves.show.calculator.start import Start, begin
+from twohalves.show.calculator.start import Start, begin, unusable
 from twohalves.show.calculator.stored import stored
 
 if TYPE_CHECKING:
@@ -44,8 +45,14 @@ def sliders(
 
     Raises:
         UnknownName: no such calculator.
+        SlidersUnusable: it needs rates and has none, two sets have one id, or something given is
+            no `RateSet` or no `Start`.
     """
-    begun = begin(spec(name), start or {}, rates)
+    described = spec(name)
+    reason = unusable(described, start or {}, rates)
+    if reason:
+        raise SlidersUnusable(name, reason)
+    begun = begin(described, start or {}, rates)
     if replay:
         return stored(name, rates, begun)
     from twohalves.show.calculator.live import live  # noqa: PLC0415 — only here widgets are needed

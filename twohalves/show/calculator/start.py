@@ -32,6 +32,20 @@ class Begun:
     """What could not be used as it was given."""
 
 
+def unusable(spec: Spec, start: Mapping[str, object], rates: Sequence[object]) -> str:
+    """Why a calculator cannot begin with what a cell gives it; empty when it can."""
+    other = next((each for each in rates if not isinstance(each, RateSet)), None)
+    if other is not None:
+        return f"{other!r:.40} is no RateSet"
+    ids = [each.id for each in rates if isinstance(each, RateSet)]
+    if not ids and any(each.get("options") == "rates" for each in spec["inputs"]):
+        return "it has no rates to compute with"
+    if len(set(ids)) < len(ids):
+        return f"of its rates two have the same id: {', '.join(ids)}"
+    bare = [name for name, value in start.items() if not isinstance(value, Start)]
+    return f"{bare[0]} begins with {start[bare[0]]!r:.40}, which is no Start" if bare else ""
+
+
 def begin(spec: Spec, start: Mapping[str, Start], rates: Sequence[RateSet]) -> Begun:
     """Defaults, and over them what was given, accepted like anything a reader types.
 
