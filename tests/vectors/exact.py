@@ -66,7 +66,9 @@ def amount(value):
 
 def seconds(value):
     sign, size = "−" if value < 0 else "", abs(value)
-    return f"{sign}{significant(size)} s" if size >= 1 else f"{sign}{significant(size * 1000)} ms"
+    if seen(size) >= Fraction(9995, 10_000):
+        return f"{sign}{significant(size)} s"
+    return f"{sign}{significant(size * 1000)} ms"
 
 
 def share(value):

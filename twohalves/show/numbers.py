@@ -80,13 +80,16 @@ def percent(fraction: float | None, decimals: int = 0) -> str:
 def seconds(value: float | None) -> str:
     """A duration in the unit that keeps three digits readable.
 
-    >>> seconds(2.292), seconds(0.0641), seconds(0.00054), seconds(-0.0004)
-    ('2.29 s', '64.1 ms', '0.540 ms', '−0.400 ms')
+    >>> seconds(2.292), seconds(0.9996), seconds(0.0641), seconds(0.00054), seconds(-0.0004)
+    ('2.29 s', '1.00 s', '64.1 ms', '0.540 ms', '−0.400 ms')
     """
     if value is None:
         return UNKNOWN
     size, sign = abs(value), "−" if value < 0 else ""
-    return f"{sign}{significant(size)} s" if size >= 1 else f"{sign}{significant(size * 1000)} ms"
+    if size >= 1:
+        return f"{sign}{significant(size)} s"
+    told = significant(size * 1000)
+    return f"{sign}{told} ms" if told != "1,000" else f"{sign}1.00 s"
 
 
 def times(factor: float) -> str:

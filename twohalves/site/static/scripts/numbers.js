@@ -82,7 +82,9 @@
     if (value === null) return UNKNOWN;
     const size = Math.abs(value);
     const sign = value < 0 ? "−" : "";
-    return size >= 1 ? `${sign}${significant(size)} s` : `${sign}${significant(size * 1000)} ms`;
+    if (size >= 1) return `${sign}${significant(size)} s`;
+    const told = significant(size * 1000);
+    return told === "1,000" ? `${sign}1.00 s` : `${sign}${told} ms`;
   }
 
   Object.assign(T, { fixed, plain, counted, significant, percent, seconds });
