@@ -53,11 +53,14 @@
     return { asked, notes };
   }
 
-  /** The part that keeps whatever differs from where the calculator began. */
+  /**
+   * The part that keeps every value, as soon as one differs from where the calculator began: a page
+   * made from another run begins elsewhere, and the link must mean the same there.
+   */
   function partOf(spec, values, start) {
     const part = {};
+    if (spec.inputs.every(({ id }) => values[id] === start[id])) return part;
     for (const { id, kind } of spec.inputs) {
-      if (values[id] === start[id]) continue;
       part[id] = kind === "choice" ? `_${selectable(values[id])}` : String(values[id]).replace(".", "_");
     }
     return part;
