@@ -2,8 +2,13 @@
 
 
 def text_of(markdown):
-    """Amounts of dollars as they are read, without what keeps them from being formulas."""
-    return markdown.data.replace("<span>\\$</span>", "$")
+    """As it is read."""
+    return read(markdown.data)
+
+
+def read(text):
+    """Amounts of dollars without what keeps them from being formulas."""
+    return text.replace("<span>\\$</span>", "$")
 
 
 def rows_of(markdown):

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.tables import cells_of, rows_of, text_of
+from tests.tables import cells_of, read, rows_of, text_of
 from twohalves.formulas import constant_rates
 from twohalves.measure.counting import Counted, Part
 from twohalves.measure.reply import Answered
@@ -354,7 +354,7 @@ def stored():
         for cell in cells
         for output in cell.get("outputs", [])
     ]
-    return "\n".join(texts)
+    return read("\n".join(texts))
 
 
 CLAIMS = {
