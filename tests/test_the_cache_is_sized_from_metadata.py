@@ -245,3 +245,35 @@ def test_more_of_anything_never_takes_less(layers, heads, width, tokens, kv_type
     assert here <= size(layers, heads, width + 1, tokens)
     assert here <= size(layers, heads, width, tokens + 1)
     assert 2 * here == size(layers, heads, width, tokens, 2)
+
+
+@pytest.mark.parametrize(
+    ("key_type", "value_type", "expected"),
+    [
+        # llama 8B: 32 layers of 1024 numbers of key and as many of value a token
+        ("q8_0", "f16", 32 * (1024 * 34 // 32 + 1024 * 2)),
+        ("f16", "q8_0", 32 * (1024 * 2 + 1024 * 34 // 32)),
+        ("q8_0", "q4_0", 32 * (1088 + 576)),
+        ("f16", None, 131_072),
+        ("q5_1", "q5_0", 32 * (768 + 704)),
+    ],
+)
+def test_keys_and_values_may_be_kept_differently(key_type, value_type, expected):
+    """Each half of a token's row has its own bytes a number."""
+    shape = kv_shape(LLAMA_8B)
+
+    assert bytes_per_token(shape, key_type, value_type).growing == expected
+    assert cache_bytes(shape, 10, kv_type=key_type, v_type=value_type) == 10 * expected
+
+
+def test_a_value_of_an_unknown_type_is_refused():
+    """Also where the keys' type is known."""
+    with pytest.raises(UnknownName, match="q8_0"):
+        bytes_per_token(kv_shape(SMOLLM2), "q8_0", "q3_0")
+
+
+def test_a_latent_row_has_no_values_of_its_own():
+    """A type of values changes nothing: they are read out of the keys."""
+    shape = kv_shape(DEEPSEEK)
+
+    assert bytes_per_token(shape, "f16", "q4_0") == bytes_per_token(shape, "f16")

@@ -2,7 +2,8 @@
 
 A layer that attends keeps for every token a key and a value for each of its KV heads, so that
 it need not compute them again. A layer with a window keeps only the last tokens. A layer of
-another kind (recurrent, convolution) keeps a state of constant size, which is not counted here.
+another kind (recurrent, convolution) keeps a state of constant size: it is told apart, and is not
+part of the cache, as engines print it apart.
 """
 
 from __future__ import annotations
@@ -50,18 +51,26 @@ class KvLayer:
     window: int | None = None
     """Tokens that it looks back; None = all."""
 
-    def bytes_per_token(self, kv_type: str) -> int:
+    def bytes_per_token(self, kv_type: str, v_type: str | None = None) -> int:
         """Bytes of key and value, each a row of whole blocks.
+
+        Args:
+            kv_type: how keys are kept, a name in KV_TYPES.
+            v_type: how values are kept; None = as the keys.
 
         Raises:
             UnknownName: no such cache type.
         """
-        if kv_type not in KV_TYPES:
-            kind = "type of KV cache"
-            raise UnknownName(kind, kv_type, tuple(KV_TYPES))
-        numbers, size = KV_TYPES[kv_type]
-        rows = (self.heads * self.key_width, self.heads * self.value_width)
-        return sum(-(-row // numbers) * size for row in rows)
+        keys, values = self.heads * self.key_width, self.heads * self.value_width
+        return _row_bytes(keys, kv_type) + _row_bytes(values, v_type or kv_type)
+
+
+def _row_bytes(numbers: int, kv_type: str) -> int:
+    if kv_type not in KV_TYPES:
+        kind = "type of KV cache"
+        raise UnknownName(kind, kv_type, tuple(KV_TYPES))
+    block, size = KV_TYPES[kv_type]
+    return -(-numbers // block) * size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +85,10 @@ class KvShape:
     """The metadata keys that it was read from."""
     notes: tuple[str, ...] = ()
     """What was assumed or is not counted: a sentence each."""
+    state_bytes: int | None = 0
+    """Bytes a sequence of the layers whose state does not grow; None = not known."""
+    otherwise: tuple[tuple[str, KvShape], ...] = ()
+    """The same model as other engines keep it: what they do, and the shape that follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +113,13 @@ def uniform_shape(layers: int, heads: int, width: int) -> KvShape:
     return KvShape(layers=(layer,) * layers, query_heads=heads, read=())
 
 
-def bytes_per_token(shape: KvShape, kv_type: str = "f16") -> PerToken:
+def bytes_per_token(shape: KvShape, kv_type: str = "f16", v_type: str | None = None) -> PerToken:
     """Bytes a token: Σ over layers of KV heads × (key width + value width) × bytes a number.
 
     Args:
         shape: the model.
-        kv_type: how the cache keeps its numbers, a name in KV_TYPES.
+        kv_type: how the cache keeps its numbers, a name in KV_TYPES; with a `v_type` its keys.
+        v_type: how the cache keeps values; None = as the keys.
 
     Raises:
         UnknownName: no such cache type.
@@ -115,8 +129,10 @@ def bytes_per_token(shape: KvShape, kv_type: str = "f16") -> PerToken:
     >>> shape = uniform_shape(layers=28, heads=8, width=128)
     >>> bytes_per_token(shape).growing, bytes_per_token(shape, "q8_0").growing
     (114688, 60928)
+    >>> bytes_per_token(shape, "q8_0", "f16").growing
+    87808
     """
-    each = [(layer.window, layer.bytes_per_token(kv_type)) for layer in shape.layers]
+    each = [(layer.window, layer.bytes_per_token(kv_type, v_type)) for layer in shape.layers]
     return PerToken(
         growing=sum(size for window, size in each if window is None),
         windowed=sum(size for window, size in each if window is not None),
@@ -124,15 +140,22 @@ def bytes_per_token(shape: KvShape, kv_type: str = "f16") -> PerToken:
 
 
 def cache_bytes(
-    shape: KvShape, tokens: int, *, slots: int = 1, kv_type: str = "f16", beyond: int = 0
+    shape: KvShape,
+    tokens: int,
+    *,
+    slots: int = 1,
+    kv_type: str = "f16",
+    v_type: str | None = None,
+    beyond: int = 0,
 ) -> int:
-    """Bytes of the cache of so many tokens in each slot.
+    """Bytes of the cache of so many tokens in each slot, without `KvShape.state_bytes`.
 
     Args:
         shape: the model.
         tokens: of context, in each slot.
         slots: requests served at once, each with a context of its own.
-        kv_type: how the cache keeps its numbers, a name in KV_TYPES.
+        kv_type: how the cache keeps its numbers, a name in KV_TYPES; with a `v_type` its keys.
+        v_type: how the cache keeps values; None = as the keys.
         beyond: tokens that an engine keeps in a windowed layer beyond its window: llama.cpp
             adds a batch, so that the window is whole for each token of it.
 
@@ -140,7 +163,7 @@ def cache_bytes(
         UnknownName: no such cache type.
     """
     return slots * sum(
-        layer.bytes_per_token(kv_type)
+        layer.bytes_per_token(kv_type, v_type)
         * (tokens if layer.window is None else min(tokens, layer.window + beyond))
         for layer in shape.layers
     )
