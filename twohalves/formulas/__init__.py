@@ -26,6 +26,17 @@ from twohalves.formulas.kv_cache import (
 from twohalves.formulas.latency import FittedLatency, Latency, constant_rates, crude_latency
 from twohalves.formulas.memory import memory_needed
 from twohalves.formulas.rates import decode_steps, rate
+from twohalves.formulas.roofline import (
+    Roof,
+    Work,
+    attention_flop,
+    batch_at_ridge,
+    batch_at_ridge_with_cache,
+    batch_in_memory,
+    decode_step,
+    flop_used,
+    intensity,
+)
 
 __all__ = [
     "KV_TYPES",
@@ -36,17 +47,26 @@ __all__ = [
     "Latency",
     "PerToken",
     "Prices",
+    "Roof",
     "Traffic",
+    "Work",
+    "attention_flop",
     "bandwidth_used",
+    "batch_at_ridge",
+    "batch_at_ridge_with_cache",
+    "batch_in_memory",
     "bill",
     "bytes_per_token",
     "cache_bytes",
     "constant_rates",
     "crude_latency",
     "decode_ceiling",
+    "decode_step",
     "decode_steps",
+    "flop_used",
     "hit_rate_that_pays",
     "hit_rate_worth_the_output",
+    "intensity",
     "is_quantized",
     "kv_shape",
     "machine_hours",

@@ -1,6 +1,6 @@
 """What is kept of a measuring session: the row, appending, loading, validity, choosing."""
 
-from twohalves.runs import derive, fitting, machine, predictions, reference, reuse
+from twohalves.runs import derive, fitting, hardware, machine, predictions, reference, reuse
 from twohalves.runs.append import Keeper
 from twohalves.runs.choose import (
     SAMPLE,
@@ -40,6 +40,7 @@ __all__ = [
     "derive",
     "fitting",
     "fixed_run",
+    "hardware",
     "latest_number",
     "listed",
     "load",

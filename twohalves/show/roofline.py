@@ -1,0 +1,190 @@
+"""Section 31.4, the derivation: where decode stops waiting for memory, and what comes sooner."""
+
+from __future__ import annotations
+
+from IPython.display import Markdown
+
+from twohalves.formulas import (
+    KvShape,
+    Roof,
+    Work,
+    attention_flop,
+    batch_at_ridge,
+    batch_at_ridge_with_cache,
+    batch_in_memory,
+    bytes_per_token,
+    decode_step,
+    intensity,
+)
+from twohalves.runs import reference
+from twohalves.runs.reference import claim
+from twohalves.show.cache_size import GB, chapter_shape
+from twohalves.show.calculator.words import amount, exact, number
+from twohalves.show.markdown import say, table
+from twohalves.show.numbers import fixed, significant, times
+
+BATCHES = (1, 8, 50, 92, 295, 1000)
+"""Rows of the table of batches: alone, a few, and the sizes that the section names."""
+_BILLION, _TERA = 1e9, 1e12
+
+
+def chapter_roof() -> Roof:
+    """The H100-class part of the chapter."""
+    return Roof(peak_flop_s=claim("h100_tflops") * _TERA, bandwidth=claim("h100_tb_s") * _TERA)
+
+
+def parameters() -> float:
+    """Weights of the chapter's model."""
+    return claim("params_billion") * _BILLION
+
+
+def chapter_step(batch: float, context: float, bits: float = 16, kv_type: str = "f16") -> Work:
+    """A step of the chapter's model in a batch, each request with so many tokens behind it."""
+    shape = chapter_shape()
+    return decode_step(
+        parameters(),
+        bits,
+        batch,
+        cache_bytes=context * bytes_per_token(shape, kv_type).growing,
+        attention_flop=attention_of(shape, context),
+    )
+
+
+def attention_of(shape: KvShape, context: float) -> float:
+    """FLOP of attention for one token of the chapter's model after so many others."""
+    layer = shape.layers[0]
+    return attention_flop(context, len(shape.layers), int(claim("attn_heads")), layer.key_width)
+
+
+def the_ridge() -> Markdown:
+    """The chapter's chip: its two limits and their quotient."""
+    roof = chapter_roof()
+    return say(
+        f"{amount(roof.peak_flop_s / _TERA)} TFLOP/s over {number(roof.bandwidth / _TERA)} TB/s: "
+        f"for every byte that it reads, this chip can do **{fixed(roof.ridge)} operations**. Work "
+        "that does fewer waits for memory. Work that does more waits for arithmetic."
+    )
+
+
+def crossings() -> Markdown:
+    """The batch at the ridge, by the bits of a weight."""
+    ridge, real = chapter_roof().ridge, claim("avg_bits")
+    kinds = (
+        (16, "fp16"),
+        (8, "one byte"),
+        (real, "the chapter's file, on average"),
+        (claim("weights_nominal_bits"), "“four-bit”, by name"),
+    )
+    rows = [
+        [name, exact(bits), number(intensity(1, bits)), fixed(batch_at_ridge(ridge, bits))]
+        for bits, name in kinds
+    ]
+    caption = (
+        f"Batch at which decode would reach a ridge of {fixed(ridge)} FLOP a byte if it had no "
+        "cache to read. Weights lie in memory with these bits; arithmetic is done at 16."
+    )
+    return table(["weights", "bits", "FLOP a byte, alone", "batch at the ridge"], rows, caption)
+
+
+def prefill() -> Markdown:
+    """The chapter's prompts on the same axis."""
+    ridge, real = chapter_roof().ridge, claim("avg_bits")
+    rows = [
+        [
+            fixed(row.prompt_tokens),
+            fixed(intensity(row.prompt_tokens)),
+            times(intensity(row.prompt_tokens) / ridge),
+            fixed(intensity(row.prompt_tokens, real)),
+            times(intensity(row.prompt_tokens, real) / ridge),
+        ]
+        for row in reference.prefill_decode()
+    ]
+    header = ["prompt tokens", "FLOP a byte, 16 bits", "of the ridge"]
+    header += [f"FLOP a byte, {exact(real)} bits", "of the ridge"]
+    caption = f"Prefill of the chapter's prompts against a ridge of {fixed(ridge)} FLOP a byte."
+    return table(header, rows, caption)
+
+
+def by_batch(context: int | None = None) -> Markdown:
+    """Batch after batch on the chapter's chip: intensity, and what all and each could get."""
+    tokens, roof = _context(context), chapter_roof()
+    rows = []
+    for batch in BATCHES:
+        work = chapter_step(batch, tokens)
+        step_s = roof.seconds(work)
+        rows.append([
+            fixed(batch),
+            number(intensity(batch)),
+            amount((work.bytes_moved - _weights()) / GB),
+            number(work.intensity),
+            significant(batch / step_s),
+            significant(1 / step_s),
+        ])  # fmt: skip
+    header = ["batch", "FLOP a byte, weights only", "caches, GB", "FLOP a byte, with caches"]
+    header += ["tok/s at most, all", "tok/s at most, each"]
+    caption = (
+        f"The chapter's model at 16 bits, {amount(_weights() / GB)} GB, every request with "
+        f"{fixed(tokens)} tokens of f16 cache behind it, on the chapter's chip. Ceilings: nothing "
+        "reaches them. Whether so many caches fit is another question."
+    )
+    return table(header, rows, caption)
+
+
+def the_fiftieth(context: int | None = None) -> Markdown:
+    """Whether the fiftieth request is nearly free, as the chapter says."""
+    tokens, batch = _context(context), int(claim("free_request"))
+    alone, together = chapter_step(1, tokens), chapter_step(batch, tokens)
+    roof = chapter_roof()
+    caches = together.bytes_moved - _weights()
+    slower = roof.seconds(together) / roof.seconds(alone)
+    bare = intensity(batch)
+    return say(
+        f"By weights alone a batch of {fixed(batch)} has an intensity of {fixed(bare)}, far from "
+        f"the ridge, so the last of them costs nothing. But with {fixed(tokens)} tokens each, "
+        f"their caches have {amount(caches / GB)} GB, and the weights only "
+        f"{amount(_weights() / GB)} GB. A step reads both: it takes **{times(slower)}** as long "
+        f"as for one request alone, and the {fixed(batch)} together get "
+        f"{times(batch / slower)} the tokens, not {fixed(batch)}×."
+    )
+
+
+def never_reached(context: int | None = None) -> Markdown:
+    """The ridge with caches: out of reach beyond a short context."""
+    tokens, roof = _context(context), chapter_roof()
+    shape = chapter_shape()
+    token = bytes_per_token(shape).growing
+    batch = batch_at_ridge_with_cache(
+        roof.ridge,
+        parameters(),
+        16,
+        tokens * token,
+        attention_flop=attention_of(shape, tokens),
+    )
+    reach = 2 * parameters() / (roof.ridge * token - attention_of(shape, 1))
+    limit = (2 * parameters() + attention_of(shape, tokens)) / (tokens * token)
+    if batch is not None:
+        said = f"With {fixed(tokens)} tokens each, decode reaches the ridge at {fixed(batch)}."
+    else:
+        said = (
+            f"With {fixed(tokens)} tokens each, **no batch reaches the ridge**: the more requests, "
+            "the more of the traffic is cache, and intensity comes to rest at "
+            f"{number(limit)} FLOP a byte."
+        )
+    return say(
+        f"{said} On this chip, with this model and an f16 cache, a batch can reach it only while "
+        f"requests have fewer than about {fixed(reach)} tokens behind them."
+    )
+
+
+def fits(memory_bytes: float, context: int | None = None, margin_bytes: float = 0) -> int:
+    """Requests of the chapter's model at 16 bits whose caches fit beside its weights."""
+    cache = _context(context) * bytes_per_token(chapter_shape()).growing
+    return batch_in_memory(memory_bytes, _weights(), cache, margin_bytes)
+
+
+def _context(context: int | None) -> int:
+    return int(claim("longest_prompt")) if context is None else context
+
+
+def _weights() -> float:
+    return parameters() * 2
