@@ -1,6 +1,15 @@
 """What is kept of a measuring session: the row, appending, loading, validity, choosing."""
 
-from twohalves.runs import derive, fitting, hardware, machine, predictions, reference, reuse
+from twohalves.runs import (
+    derive,
+    fitting,
+    hardware,
+    machine,
+    predictions,
+    published,
+    reference,
+    reuse,
+)
 from twohalves.runs.append import Keeper
 from twohalves.runs.choose import (
     SAMPLE,
@@ -47,6 +56,7 @@ __all__ = [
     "machine",
     "named",
     "predictions",
+    "published",
     "readers_run",
     "reference",
     "reuse",
