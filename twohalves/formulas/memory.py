@@ -27,10 +27,7 @@ def memory_needed(
 ) -> int:
     """Bytes that a server takes with the model loaded and its cache full.
 
-    weights + cache + what a batch needs over the whole window + margin. A batch needs a mask,
-    window × BATCH × 2 bytes (1,024 a token, as Ollama 0.24 was seen to count), and without flash
-    attention its scores as well, query heads × window × BATCH × 4 bytes. The margin is
-    FIXED_MARGIN + WEIGHTS_MARGIN × weights.
+    weights + what the engine keeps (`kept_bytes`) + room to compute in (`margin_bytes`).
 
     Args:
         shape: the model.
@@ -43,9 +40,49 @@ def memory_needed(
     Raises:
         UnknownName: no such cache type.
     """
-    cells = -(-(window + 1) // CELLS) * CELLS
-    cache = cache_bytes(shape, cells, slots=slots, kv_type=kv_type, beyond=BATCH)
-    scores = 0 if flash_attention else 4 * shape.query_heads
-    batch = slots * cells * BATCH * (2 + scores)
-    margin = FIXED_MARGIN + round(WEIGHTS_MARGIN * weights_bytes)
-    return weights_bytes + cache + batch + margin
+    kept = kept_bytes(shape, window, slots, kv_type)
+    scores = 0 if flash_attention else shape.query_heads
+    return weights_bytes + kept + margin_bytes(window, slots, weights_bytes, score_heads=scores)
+
+
+def kept_bytes(
+    shape: KvShape, window: int, slots: int, kv_type: str, v_type: str | None = None
+) -> int:
+    """Bytes of cache and state as llama.cpp allocates them: in whole cells, with a batch to spare.
+
+    Args:
+        shape: the model; a state that is not known is not counted.
+        window: tokens of context in each slot.
+        slots: requests served at once.
+        kv_type: how the cache keeps its numbers, a name in `kv_cache.KV_TYPES`; with a `v_type`
+            its keys.
+        v_type: how the cache keeps values; None = as the keys.
+
+    Raises:
+        UnknownName: no such cache type.
+    """
+    cache = cache_bytes(
+        shape, _cells(window), slots=slots, kv_type=kv_type, v_type=v_type, beyond=BATCH
+    )
+    return cache + slots * (shape.state_bytes or 0)
+
+
+def margin_bytes(window: int, slots: int, weights_bytes: int, *, score_heads: int = 0) -> int:
+    """Bytes of room to compute in.
+
+    A batch needs a mask, window × BATCH × 2 bytes (1,024 a token, as Ollama 0.24 was seen to
+    count), and without flash attention its scores as well, query heads × window × BATCH × 4 bytes.
+    To it come FIXED_MARGIN + WEIGHTS_MARGIN × weights.
+
+    Args:
+        window: tokens of context in each slot.
+        slots: requests served at once.
+        weights_bytes: size of the model's file.
+        score_heads: query heads whose scores are kept; 0 with flash attention.
+    """
+    batch = slots * _cells(window) * BATCH * (2 + 4 * score_heads)
+    return batch + FIXED_MARGIN + round(WEIGHTS_MARGIN * weights_bytes)
+
+
+def _cells(window: int) -> int:
+    return -(-(window + 1) // CELLS) * CELLS
