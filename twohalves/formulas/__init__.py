@@ -25,6 +25,7 @@ from twohalves.formulas.kv_cache import (
 )
 from twohalves.formulas.latency import FittedLatency, Latency, constant_rates, crude_latency
 from twohalves.formulas.memory import memory_needed
+from twohalves.formulas.objective import batch_within
 from twohalves.formulas.rates import decode_steps, rate
 from twohalves.formulas.roofline import (
     Roof,
@@ -37,6 +38,7 @@ from twohalves.formulas.roofline import (
     flop_used,
     intensity,
 )
+from twohalves.formulas.schedules import Stay, continuous, one_at_a_time, static
 
 __all__ = [
     "KV_TYPES",
@@ -48,6 +50,7 @@ __all__ = [
     "PerToken",
     "Prices",
     "Roof",
+    "Stay",
     "Traffic",
     "Work",
     "attention_flop",
@@ -55,10 +58,12 @@ __all__ = [
     "batch_at_ridge",
     "batch_at_ridge_with_cache",
     "batch_in_memory",
+    "batch_within",
     "bill",
     "bytes_per_token",
     "cache_bytes",
     "constant_rates",
+    "continuous",
     "crude_latency",
     "decode_ceiling",
     "decode_step",
@@ -71,8 +76,10 @@ __all__ = [
     "kv_shape",
     "machine_hours",
     "memory_needed",
+    "one_at_a_time",
     "rate",
     "saved_by_cache",
     "saved_by_hit_rate",
+    "static",
     "uniform_shape",
 ]

@@ -83,6 +83,38 @@ class PrintedCache:
         return self.cold_total_s / self.warm_total_s
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedBatching:
+    """One printed row of the table of section 31.4: a way to batch, in ranks."""
+
+    scheduler: str
+    """none, static or continuous."""
+    throughput: str
+    """In words."""
+    latency: str
+    """Of one request, in words."""
+    throughput_rank: int
+    """1 is best."""
+    latency_rank: int
+    """1 is best."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paper:
+    """What the chapter cites rather than measures."""
+
+    key: str
+    """First author and year."""
+    authors: str
+    """As printed in the list of references."""
+    year: int
+    """Of publication."""
+    title: str
+    """Of the paper."""
+    venue: str
+    """Where it appeared."""
+
+
 @functools.cache
 def prefill_decode() -> tuple[PrintedRates, ...]:
     """The six printed rows of prefill and decode rates, shortest prompt first."""
@@ -138,6 +170,36 @@ def prompt_cache() -> tuple[PrintedCache, ...]:
         )
         for row in _read(_TABLES / "prompt_cache.csv")
     )
+
+
+@functools.cache
+def batching() -> tuple[PrintedBatching, ...]:
+    """The three printed ways to batch; ranks, since the chapter measured none of them."""
+    return tuple(
+        PrintedBatching(
+            scheduler=row["scheduler"],
+            throughput=row["throughput"],
+            latency=row["single_request_latency"],
+            throughput_rank=int(row["throughput_rank_1_is_best"]),
+            latency_rank=int(row["latency_rank_1_is_best"]),
+        )
+        for row in _read(_TABLES / "batching_tradeoff.csv")
+    )
+
+
+@functools.cache
+def papers() -> dict[str, Paper]:
+    """The papers that the chapter cites, by key."""
+    return {
+        row["key"]: Paper(
+            key=row["key"],
+            authors=row["authors"],
+            year=int(row["year"]),
+            title=row["title"],
+            venue=row["venue"],
+        )
+        for row in _read(_TABLES / "papers.csv")
+    }
 
 
 @functools.cache

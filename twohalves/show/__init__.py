@@ -1,6 +1,8 @@
 """What a reader sees: sentences with numbers in them, tables, pictures, the calculator."""
 
 from twohalves.show import (
+    batch_limits,
+    batching,
     broken,
     byte_count,
     cache_bars,
@@ -18,6 +20,7 @@ from twohalves.show import (
     rates,
     repeats,
     roofline,
+    schedulers,
     streaming,
     traffic,
     wall_clock,
@@ -35,6 +38,8 @@ from twohalves.show import (
 )
 
 __all__ = [
+    "batch_limits",
+    "batching",
     "broken",
     "byte_count",
     "cache_bars",
@@ -52,6 +57,7 @@ __all__ = [
     "rates",
     "repeats",
     "roofline",
+    "schedulers",
     "streaming",
     "traffic",
     "wall_clock",

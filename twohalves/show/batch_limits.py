@@ -1,0 +1,110 @@
+"""Section 31.4, how many users are served: those whose caches fit, and those who are in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from IPython.display import Markdown
+
+from twohalves.formulas import batch_at_ridge, batch_in_memory, batch_within, bytes_per_token
+from twohalves.runs.reference import claim
+from twohalves.show.batching import BITS
+from twohalves.show.cache_size import GB, both, chapter_shape, windows
+from twohalves.show.calculator.words import amount, exact, number
+from twohalves.show.markdown import say, table
+from twohalves.show.numbers import counted, fixed, percent, significant
+from twohalves.show.roofline import chapter_roof, chapter_step, parameters
+
+
+def in_memory(card_gb: float) -> Markdown:
+    """How many caches fit beside the weights, against the batch that the ridge would ask for.
+
+    Args:
+        card_gb: memory of the card, GB.
+    """
+    rows = []
+    for tokens in (int(claim("longest_prompt")), *windows()):
+        fit, eight = (_fits(card_gb, tokens, kind) for kind in ("f16", "q8_0"))
+        share = percent(fit / _ridge())
+        rows.append([fixed(tokens), both(_cache(tokens)), fixed(fit), fixed(eight), share])
+    caption = (
+        f"{exact(_weights() / GB)} GB of weights on a card of {exact(card_gb)} GB, nothing set "
+        "aside for the server. The last column divides the f16 figure by the ridge's "
+        f"{fixed(_ridge())}."
+    )
+    header = ["context tokens", "a cache, f16", "fit, f16", "fit, q8_0", "of the ridge"]
+    return table(header, rows, caption)
+
+
+def memory_first(card_gb: float) -> Markdown:
+    """Which of the two caps the batch at the context lengths of the table above."""
+    lengths = (int(claim("longest_prompt")), *windows())
+    sooner = [tokens for tokens in lengths if _fits(card_gb, tokens) < _ridge()]
+    needed = [_ridge() * _cache(tokens) / GB for tokens in (windows()[0], windows()[-1])]
+    said = (
+        f"At the ridge's {fixed(_ridge())} users, caches of {fixed(windows()[0])} tokens would "
+        f"need {significant(needed[0])} GB, and caches of {fixed(windows()[-1])} tokens "
+        f"{significant(needed[1])} GB."
+    )
+    if sooner == list(lengths):
+        return say(f"{said} **The card is full before it has that many users, in every row.**")
+    rows = f"{fixed(len(sooner))} of {counted(len(lengths), 'row')}"
+    return say(f"{said} In {rows} the card is full before it has that many users.")
+
+
+def objective(
+    limits_ms: Sequence[float], context_tokens: int, card_gb: float, kv_type: str = "f16"
+) -> Markdown:
+    """The largest batch within a time per output token, and the throughput that it leaves.
+
+    Args:
+        limits_ms: milliseconds that a user may wait for the next token.
+        card_gb: memory of the card, GB.
+        context_tokens: that each of them has in the cache, at least 1.
+        kv_type: of the cache.
+    """
+    cache, fits = _cache(context_tokens, kv_type), _fits(card_gb, context_tokens, kv_type)
+    rows = []
+    for limit in limits_ms:
+        batch = batch_within(chapter_roof(), limit / 1000, parameters(), BITS, cache)
+        served = min(batch, fits)
+        rows.append(
+            [
+                f"{number(limit)} ms",
+                fixed(batch),
+                fixed(served),
+                _together(served, context_tokens, kv_type),
+                "memory" if served < batch else "the objective",
+            ]
+        )
+    caption = (
+        f"Computed, on a chip at its limits: {counted(context_tokens, 'token')} of context each in "
+        f"a cache of type {kv_type}, {exact(card_gb)} GB. Reading prompts between the steps is "
+        "left out."
+    )
+    header = ["next token within", "users in time", "of whom fit", "tok/s together", "limit"]
+    return table(header, rows, caption)
+
+
+def _together(batch: int, context_tokens: int, kv_type: str) -> str:
+    """Tokens a second of all users; a dash where nobody is served."""
+    if not batch:
+        return "–"
+    step = chapter_step(batch, context_tokens, kv_type=kv_type)
+    return amount(batch / chapter_roof().seconds(step))
+
+
+def _cache(tokens: float, kv_type: str = "f16") -> float:
+    return bytes_per_token(chapter_shape(), kv_type).growing * tokens
+
+
+def _fits(card_gb: float, tokens: float, kv_type: str = "f16") -> int:
+    return batch_in_memory(card_gb * GB, _weights(), _cache(tokens, kv_type))
+
+
+def _weights() -> float:
+    return parameters() * BITS / 8
+
+
+def _ridge() -> float:
+    return batch_at_ridge(chapter_roof().ridge, BITS)

@@ -1,0 +1,127 @@
+"""Section 31.4, one user and many: what a step leaves idle, and what the next user costs.
+
+Arithmetic on the chapter's figures. Times are those of a chip that reaches its two limits
+exactly; no chip does, so they are floors.
+"""
+
+from __future__ import annotations
+
+from IPython.display import Markdown
+
+from twohalves.formulas import decode_step
+from twohalves.runs import Run, reference
+from twohalves.runs.reference import claim
+from twohalves.show.calculator.words import amount, exact, number
+from twohalves.show.markdown import say, table
+from twohalves.show.numbers import counted, fixed, percent, seconds, significant, times
+from twohalves.show.roofline import chapter_roof, chapter_step, parameters
+
+_GIGA = 1e9
+BITS = 16
+"""Of a weight, in the chapter's sums."""
+
+
+def one_user() -> Markdown:
+    """What a single user leaves idle on the chapter's chip: the page's opening."""
+    roof, step = chapter_roof(), chapter_step(1, 0)
+    reading, computing = step.bytes_moved / roof.bandwidth, step.flop / roof.peak_flop_s
+    return say(
+        f"Take the chapter's model with weights of {fixed(BITS)} bits on an H100-class "
+        f"accelerator, which can do {exact(claim('h100_tflops'))} TFLOP and read "
+        f"{exact(claim('h100_tb_s'))} TB a second. For one token of one user it reads "
+        f"{exact(step.bytes_moved / _GIGA)} GB. That takes {seconds(reading)}. It computes "
+        f"{exact(step.flop / _GIGA)} GFLOP, which take {seconds(computing)}. For "
+        f"{percent(1 - computing / reading, 1)} of the step the arithmetic has nothing to do."
+    )
+
+
+def guess() -> Markdown:
+    """The page's prediction; what it asks for is computed further down."""
+    return say(
+        "> **Prediction** — Weights that were read for one user can serve others in the same "
+        "step. With how many users does arithmetic have as much to do as memory? And if weights "
+        f"have {fixed(claim('weights_nominal_bits'))} bits instead of {fixed(BITS)}: is that "
+        "number larger or smaller? Write both down."
+    )
+
+
+def counted_out(run: Run, batch: int, bits: float) -> Markdown:
+    """FLOP and bytes of a step for models of several sizes: they differ, their ratio does not.
+
+    Args:
+        run: whose model stands beside the chapter's.
+        batch: users that share the step.
+        bits: of a weight.
+    """
+    sizes = [
+        (reference.session()["model"]["tag"], parameters()),
+        (f"a model of {fixed(claim('big_model_b'))} billion", claim("big_model_b") * _GIGA),
+    ]
+    own = run.session["model"].get("parameter_count")
+    if own:
+        sizes.insert(0, (run.session["model"]["name"], own))
+    rows = []
+    for name, weights in sizes:
+        step = decode_step(weights, bits, batch)
+        operations, size = step.flop / _GIGA, step.bytes_moved / _GIGA
+        rows.append([name, significant(operations), significant(size), number(step.intensity)])
+    caption = (
+        f"One step of decode for {counted(batch, 'user')}, weights of {exact(bits)} bits. The "
+        "cache is not in it yet."
+    )
+    return table(["model", "GFLOP", "GB of weights", "FLOP a byte"], rows, caption)
+
+
+def not_this_chip() -> Markdown:
+    """That the ridge is another chip's than the one whose timings the chapter prints."""
+    return say(
+        "> **Caution** — That ridge belongs to a data center. The chapter's timings come from a "
+        "laptop, whose arithmetic is weaker beside its bandwidth. Its ridge lies lower: prefill is "
+        "even further beyond it, and fewer users bring decode there. The chapter does not name "
+        "the chip, so no figure can be computed for it."
+    )
+
+
+def batches() -> tuple[int, ...]:
+    """One, two, the fiftieth, the ridge, the three-hundredth, and twice as many."""
+    late = int(claim("costly_request"))
+    return 1, 2, int(claim("free_request")), int(claim("ridge")), late, 2 * late
+
+
+def without_caches() -> Markdown:
+    """Step, pace of one user and throughput of all, if weights were all there is to read."""
+    rows = []
+    for batch in batches():
+        took = _step_s(batch)
+        longer = times(took / _step_s(1))
+        rows.append([fixed(batch), seconds(took), longer, amount(1 / took), amount(batch / took)])
+    header = ["users", "a step", "of one user's", "tok/s each", "tok/s together"]
+    caption = (
+        f"Computed, not measured: the chapter's model at {fixed(BITS)} bits on the H100-class "
+        "part, which is assumed to reach its limits. Nobody has any context yet."
+    )
+    return table(header, rows, caption)
+
+
+def nearly_free() -> Markdown:
+    """What the second, the fiftieth and the three-hundredth cost if only weights are read."""
+    free, late, alone = claim("free_request"), claim("costly_request"), _step_s(1)
+    return say(
+        f"The second user costs nothing, and neither does the {fixed(free)}th. With "
+        f"{fixed(late)} a step begins to take longer, by {percent(_step_s(late) / alone - 1)}. "
+        f"With twice as many it takes {times(_step_s(2 * late) / alone)} as long. From the "
+        "ridge on, throughput no longer grows, and everybody pays for everybody."
+    )
+
+
+def guess_with_caches() -> Markdown:
+    """The prediction before caches are counted."""
+    return say(
+        f"> **Prediction** — {fixed(claim('free_request'))} users again, now each with a "
+        f"conversation of {fixed(claim('longest_prompt'))} tokens. Without caches their step took "
+        "as long as that of one user. How many times as long does it take with them?"
+    )
+
+
+def _step_s(batch: float) -> float:
+    return chapter_roof().seconds(chapter_step(batch, 0))
