@@ -1,0 +1,241 @@
+"""Section 31.3: which models fit on a card, with how much context and for how many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from IPython.display import Markdown
+
+from twohalves.errors import TwoHalvesError
+from twohalves.formulas import KvShape, kv_shape, uniform_shape
+from twohalves.formulas.sizing import (
+    Fit,
+    Serving,
+    average_bits,
+    card_bytes,
+    largest_type,
+    largest_window,
+    most_bits,
+    most_sequences,
+    ranked,
+    weights_bytes,
+)
+from twohalves.runs import Run
+from twohalves.runs.reference import claim
+from twohalves.show.byte_count import kv_type
+from twohalves.show.cache_size import GB, GIB, chapter_shape, windows
+from twohalves.show.calculator.words import amount, exact, number
+from twohalves.show.markdown import say, table
+from twohalves.show.numbers import counted, fixed
+
+_BILLION = 10**9
+_NEMO_BILLION = 12.2
+_MOST_BITS = 32
+_STATE = 30 * (32 * 128 * 128 + 3 * (2 * 16 + 32) * 128) * 4
+"""Of 30 layers with linear attention: 32 heads of 128 × 128 numbers, and 3 tokens' worth of what
+the convolution looks back at, all of them 4 bytes."""
+
+
+def three() -> dict[str, Serving]:
+    """Three models of different design, each at bits at which people run it.
+
+    The chapter's at 16 bits. Mistral Nemo, whose model card names 40 layers and 8 KV heads of
+    128, at the 8.5 bits of q8_0. The chapter's mixture of experts with the file that it names;
+    its shape is that of Qwen3.5-35B-A3B as THUDM/slime trains it: 40 layers, of which every
+    fourth attends, with 2 KV heads of 256.
+    """
+    experts = replace(uniform_shape(10, 2, 256), query_heads=16, state_bytes=_STATE)
+    nemo = replace(uniform_shape(40, 8, 128), query_heads=32)
+    return {
+        "Llama 3.2 3B, 16 bits": _serving(chapter_shape(), claim("fp16_weights_gb")),
+        "Mistral Nemo 12B, 8.5 bits": Serving(
+            shape=nemo, weights_bytes=weights_bytes(_NEMO_BILLION * _BILLION, 8.5)
+        ),
+        "Qwen3.6 35B-A3B, its file": _serving(experts, claim("moe_file_gb")),
+    }
+
+
+def which(
+    card_gib: float = 24,
+    window: int | None = None,
+    sequences: int = 1,
+    models: Mapping[str, Serving] | None = None,
+) -> Markdown:
+    """Models on a card: what each needs, what is left, and how far it could go.
+
+    Args:
+        card_gib: memory of the card, GiB, above 0.
+        window: tokens of context in each sequence, above 0; 32,768 if None.
+        sequences: served at once, above 0.
+        models: by name; `three()` if None.
+
+    Raises:
+        ValueError: an argument outside its range.
+        UnknownName: no such cache type.
+    """
+    window = windows()[1] if window is None else window
+    found = ranked(models or three(), int(card_gib * GIB), window, sequences)
+    rows = [
+        [
+            fit.name,
+            *(amount(size / GB) for size in (fit.needs.weights, fit.needs.cache)),
+            amount(fit.needs.margin / GB),
+            amount(fit.needs.total / GB),
+            _left(fit),
+            fixed(fit.window) if fit.window else "none",
+            fixed(fit.sequences),
+        ]
+        for fit in found
+    ]
+    header = ["model", "weights, GB", "cache, GB", "margin, GB", "together, GB"]
+    header += ["of the card", "largest window", "most sequences"]
+    close = any(-fit.needs.margin <= fit.left < 0 for fit in found)
+    doubt = " Where less than the margin is missing, only a try can tell." if close else ""
+    caption = (
+        f"A card of {exact(card_gib)} GiB, which are {amount(card_gib * GIB / GB)} GB, with "
+        f"{counted(sequences, 'sequence')} of {counted(window, 'token')}. The margin is this "
+        "project's estimate. The largest window is for that many sequences, the most sequences "
+        "for that window; what a model was trained for may be less."
+        f"{doubt}"
+    )
+    return table(header, rows, caption)
+
+
+def examples() -> Markdown:
+    """The chapter's servings, with the margin that it leaves open."""
+    small, long, full = windows()
+    shape, wide = chapter_shape(), claim("fp16_weights_gb")
+    at_once = int(claim("conversations"))
+    cases = [
+        (f"16 bits, one conversation of {fixed(long)}", _serving(shape, wide), long, 1),
+        (f"16 bits, {at_once} of {fixed(long)}", _serving(shape, wide), long, at_once),
+        (f"its file, one of {fixed(small)}", _file(), small, 1),
+        (f"its file, one of {fixed(full)}", _file(), full, 1),
+    ]
+    rows = []
+    for name, serving, window, count in cases:
+        needs = card_bytes(serving, window, count)
+        sizes = (needs.weights, needs.cache, needs.weights + needs.cache, needs.margin)
+        rows.append([name, *(amount(size / GB) for size in sizes), amount(needs.total / GIB)])
+    header = ["the chapter's model", "weights, GB", "cache, GB", "both, GB", "margin, GB"]
+    header += ["all, GiB"]
+    caption = (
+        "An f16 cache. The margin is this project's estimate, from what engines were seen to take: "
+        "a fixed part, a twentieth of the weights, and a kilobyte for each token of the window."
+    )
+    return table(header, rows, caption)
+
+
+def experts() -> Markdown:
+    """What a mixture of experts needs in memory, and what its active weights alone would say."""
+    total, active, file = (claim(name) for name in ("moe_total_b", "moe_active_b", "moe_file_gb"))
+    bits = average_bits(file * GB, total * _BILLION)
+    wrong = weights_bytes(active * _BILLION, bits) / GB
+    return say(
+        f"The chapter's example has {exact(total)} billion weights, {exact(active)} billion of "
+        f"them active for a token, and a file of {exact(file)} GB: {number(bits)} bits for each of "
+        f"all weights. Whoever sizes by the active ones expects {amount(wrong)} GB, and does not "
+        "get it loaded."
+    )
+
+
+def backwards(
+    card_gib: float = 24, window: int | None = None, sequences: int = 1, name: str = ""
+) -> Markdown:
+    """The three inverse questions for one of the three models: window, sequences, bits.
+
+    Args:
+        card_gib: memory of the card, GiB, above 0.
+        window: tokens of context in each sequence, above 0; 32,768 if None.
+        sequences: served at once, above 0.
+        name: a key of `three()`; the last one if empty.
+
+    Raises:
+        KeyError: no such model.
+        ValueError: an argument outside its range.
+    """
+    window = windows()[1] if window is None else window
+    billions = (claim("params_billion"), _NEMO_BILLION, claim("moe_total_b"))
+    parameters = dict(zip(three(), billions, strict=True))
+    name = name or list(parameters)[-1]
+    said = _answers(three()[name], parameters[name], int(card_gib * GIB), window, sequences)
+    return say(f"**{name}, on {exact(card_gib)} GiB.** {said}")
+
+
+def own(run: Run, card_gib: float = 24, window: int | None = None, sequences: int = 1) -> Markdown:
+    """The inverse questions for the model of a run.
+
+    Args:
+        run: whose model it is.
+        card_gib: memory of the card, GiB, above 0.
+        window: tokens of context in each sequence, above 0; the run's if None.
+        sequences: served at once, above 0.
+
+    Raises:
+        ValueError: an argument outside its range.
+    """
+    model = run.session["model"]
+    window = int(run.session["options"]["num_ctx"]) if window is None else window
+    try:
+        shape = kv_shape(model.get("own_keys") or {})
+    except TwoHalvesError as error:
+        return say(f"> **Note** — This model cannot be sized. {error.what}")
+    if not model.get("size"):
+        return say("> **Note** — The run does not tell the size of the model's file.")
+    serving = Serving(shape=shape, weights_bytes=model["size"], kv_type=kv_type(run))
+    count = model.get("parameter_count")
+    billions = count / _BILLION if count else None
+    said = _answers(serving, billions, int(card_gib * GIB), window, sequences)
+    trained = model.get("context_length")
+    limit = f" It was trained for {counted(trained, 'token')}, whatever fits." if trained else ""
+    return say(f"**{model['name']}, on {exact(card_gib)} GiB.** {said}{limit}")
+
+
+def _answers(
+    serving: Serving, billions: float | None, memory: int, window: int, sequences: int
+) -> str:
+    """Window, sequences and bits that fit, a sentence each."""
+    longest = largest_window(serving, memory, sequences)
+    most = most_sequences(serving, memory, window)
+    at_once = "" if sequences == 1 else f" in each of {fixed(sequences)} sequences"
+    fit = "fits" if most == 1 else "fit"
+    told = counted(window, "token")
+    said = [
+        f"The largest window{at_once} is {counted(longest, 'token')}."
+        if longest
+        else f"Not even one token{at_once} fits.",
+        f"Of {told} each, {counted(most, 'sequence')} {fit} at once."
+        if most
+        else f"Of {told}, not even one sequence fits.",
+    ]
+    if billions:
+        bits = most_bits(serving, billions * _BILLION, memory, window, sequences)
+        now = average_bits(serving.weights_bytes, billions * _BILLION)
+        said.append(_bits(bits, now, window, sequences))
+    return " ".join(said)
+
+
+def _bits(bits: float, now: float, window: int, sequences: int) -> str:
+    asked = f"{counted(sequences, 'sequence')} of {counted(window, 'token')}"
+    if not bits:
+        return f"Beside {asked} there is no room for any weights."
+    if bits >= _MOST_BITS:
+        return f"Beside {asked} its weights fit at any bits; they take {number(now)}."
+    kind = largest_type(bits)
+    name = f"the largest type within that is {kind}" if kind else "no type is so small"
+    return f"Beside {asked} a weight may take {number(bits)} bits, and takes {number(now)}; {name}."
+
+
+def _serving(shape: KvShape, weights_gb: float) -> Serving:
+    return Serving(shape=shape, weights_bytes=round(weights_gb * GB))
+
+
+def _file() -> Serving:
+    return _serving(chapter_shape(), claim("weights_file_gb"))
+
+
+def _left(fit: Fit) -> str:
+    if fit.left >= 0:
+        return f"{amount(fit.left / GB)} GB left"
+    return f"{amount(-fit.left / GB)} GB missing"

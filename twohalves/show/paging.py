@@ -1,0 +1,132 @@
+"""Section 31.3: what is reserved for a conversation and what it uses, whole and in blocks."""
+
+from __future__ import annotations
+
+from IPython.display import SVG, Markdown
+
+from twohalves.formulas import bytes_per_token
+from twohalves.formulas.paging import held_tokens, shared_tokens
+from twohalves.runs.reference import claim
+from twohalves.show import svg
+from twohalves.show.cache_size import GIB, both, chapter_shape
+from twohalves.show.markdown import say
+from twohalves.show.numbers import counted, fixed, percent, times
+
+BLOCK = 16
+"""Tokens in a block: vLLM's usual size."""
+_WIDTH, _LEFT, _PITCH = 600, 8.0, 58
+_ROOM = _WIDTH - 2 * _LEFT
+
+
+def picture(reserved: int | None = None, used: int | None = None, block: int = BLOCK) -> SVG:
+    """The room that one reservation takes, whole above, and below with as many as fit in blocks.
+
+    Args:
+        reserved: tokens set aside for a sequence in one piece; the chapter's if None.
+        used: tokens that it came to, at most those; the chapter's if None.
+        block: tokens in a block.
+
+    Raises:
+        ValueError: `used` is not between 1 and `reserved`, or no block.
+    """
+    reserved, used = _given(reserved, used)
+    held = held_tokens(used, block)
+    room = max(reserved, held)
+    count = room // held
+    whole = (
+        f"in one piece: {fixed(reserved)} tokens reserved, {fixed(used)} used, "
+        f"{percent(used / reserved)}"
+    )
+    paged = (
+        f"in blocks of {fixed(block)}: {fixed(held)} tokens for each, "
+        f"{counted(count, 'sequence')} in "
+        f"{'the same room' if room == reserved else 'a little more room'}"
+    )
+    scale = _ROOM / room
+    parts = [svg.label(_LEFT, 16, whole), *_bar(24, 0, used, reserved, scale)]
+    parts.append(svg.label(_LEFT, _PITCH + 16, paged))
+    for at in range(count):
+        parts += _bar(_PITCH + 24, at * held, used, held, scale)
+    top = 2 * _PITCH + 8
+    parts += [
+        svg.box(_LEFT, top, 14, 14, svg.PREFILL),
+        svg.label(_LEFT + 20, top + 12, "used"),
+        svg.box(_LEFT + 80, top, 14, 14, svg.FAINT),
+        svg.label(_LEFT + 100, top + 12, "reserved, and empty"),
+    ]
+    told = f"Room for keys and values, to scale. {whole}; {paged}."
+    return SVG(svg.drawing(_WIDTH, 2 * _PITCH + 32, told, parts))
+
+
+def saved(reserved: int | None = None, used: int | None = None, block: int = BLOCK) -> Markdown:
+    """The same in words, and how many of the chapter's conversations that is on a card.
+
+    Args:
+        reserved: tokens set aside for a sequence in one piece; the chapter's if None.
+        used: tokens that it came to, at most those; the chapter's if None.
+        block: tokens in a block.
+
+    Raises:
+        ValueError: `used` is not between 1 and `reserved`, or no block.
+    """
+    reserved, used = _given(reserved, used)
+    held, token = held_tokens(used, block), bytes_per_token(chapter_shape()).growing
+    room = int(claim("four_conv_gib")) * GIB
+    whole, paged = room // (reserved * token), room // (held * token)
+    more = f", {times(paged / whole)} as many" if whole else ""
+    return say(
+        f"Room for {counted(reserved, 'token')} is set aside, {fixed(used)} come: "
+        f"{percent(used / reserved)} of it is used, and the rest, "
+        f"{both((reserved - used) * token)} with the chapter's model, helps nobody. In blocks "
+        f"of {fixed(block)} the same sequence holds {counted(held // block, 'block')}, room for "
+        f"{counted(held, 'token')}, and {percent(used / held)} of that is used.",
+        f"In {fixed(room / GIB)} GiB of cache {counted(whole, 'such sequence')} "
+        f"{'has' if whole == 1 else 'have'} room in one piece each, and {fixed(paged)} in "
+        f"blocks{more}.",
+    )
+
+
+def shared(prefix: int, own: int, sequences: int, block: int = BLOCK) -> Markdown:
+    """What one copy of a common beginning saves, where blocks may be pointed at by several.
+
+    Args:
+        prefix: tokens that all begin with, at least 0.
+        own: tokens that each has behind them, at least 1.
+        sequences: that share, at least 1.
+        block: tokens in a block.
+
+    Raises:
+        ValueError: an argument outside its range.
+    """
+    if own < 1 or sequences < 1:
+        msg = f"own and sequences must be at least 1, got {own} and {sequences}"
+        raise ValueError(msg)
+    apart = sequences * held_tokens(prefix + own, block)
+    together = shared_tokens(prefix, own, sequences, block)
+    token = bytes_per_token(chapter_shape()).growing
+    return say(
+        f"{counted(sequences, 'sequence')} that begin with the same {counted(prefix, 'token')} and "
+        f"go on with {fixed(own)} of their own hold {both(apart * token)} in blocks, if everybody "
+        f"keeps the beginning. If they point at one copy of its {fixed(prefix // block)} whole "
+        f"blocks, they hold {both(together * token)}: {percent(1 - together / apart)} less."
+    )
+
+
+def _given(reserved: int | None, used: int | None) -> tuple[int, int]:
+    reserved = int(claim("paged_reserved")) if reserved is None else reserved
+    used = int(claim("paged_used")) if used is None else used
+    if not 1 <= used <= reserved:
+        msg = f"used must lie between 1 and {reserved}, the tokens reserved; got {used}"
+        raise ValueError(msg)
+    return reserved, used
+
+
+def _bar(top: float, begins: int, used: int, held: int, scale: float) -> list[str]:
+    """A sequence's room: used in front, empty behind, and a hair's breadth to the next."""
+    left = _LEFT + begins * scale
+    width = max(0.0, held * scale - 1)
+    filled = min(used * scale, width)
+    return [
+        svg.box(left, top, filled, 20, svg.PREFILL),
+        svg.box(left + filled, top, width - filled, 20, svg.FAINT),
+    ]
