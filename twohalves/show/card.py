@@ -76,18 +76,7 @@ def which(
     """
     window = windows()[1] if window is None else window
     found = ranked(models or three(), int(card_gib * GIB), window, sequences)
-    rows = [
-        [
-            fit.name,
-            *(amount(size / GB) for size in (fit.needs.weights, fit.needs.cache)),
-            amount(fit.needs.margin / GB),
-            amount(fit.needs.total / GB),
-            _left(fit),
-            fixed(fit.window) if fit.window else "none",
-            fixed(fit.sequences),
-        ]
-        for fit in found
-    ]
+    rows = [_row(fit) for fit in found]
     header = ["model", "weights, GB", "cache, GB", "margin, GB", "together, GB"]
     header += ["of the card", "largest window", "most sequences"]
     close = any(-fit.needs.margin <= fit.left < 0 for fit in found)
@@ -233,6 +222,19 @@ def _serving(shape: KvShape, weights_gb: float) -> Serving:
 
 def _file() -> Serving:
     return _serving(chapter_shape(), claim("weights_file_gb"))
+
+
+def _row(fit: Fit) -> list[str]:
+    needs = fit.needs
+    sizes = (needs.weights, needs.cache, needs.margin, needs.total)
+    window = fixed(fit.window) if fit.window else "none"
+    return [
+        fit.name,
+        *(amount(size / GB) for size in sizes),
+        _left(fit),
+        window,
+        fixed(fit.sequences),
+    ]
 
 
 def _left(fit: Fit) -> str:
