@@ -16,6 +16,19 @@ from twohalves.show.numbers import counted, fixed, percent, significant
 from twohalves.show.roofline import chapter_roof, chapter_step, parameters
 
 
+def guess_fit(card_gb: float) -> Markdown:
+    """The prediction before caches are put into memory.
+
+    Args:
+        card_gb: memory of the card, GB.
+    """
+    return say(
+        f"> **Prediction** — A card of {exact(card_gb)} GB, the chapter's model at {fixed(BITS)} "
+        f"bits, conversations of {fixed(windows()[1])} tokens. How many of them fit? More than "
+        f"the ridge's {fixed(_ridge())}, or fewer?"
+    )
+
+
 def in_memory(card_gb: float) -> Markdown:
     """How many caches fit beside the weights, against the batch that the ridge would ask for.
 
@@ -86,12 +99,39 @@ def objective(
     return table(header, rows, caption)
 
 
+def halved(limit_ms: float, context_tokens: int, card_gb: float) -> Markdown:
+    """What half the time for a token does to users and to throughput.
+
+    Args:
+        limit_ms: the time that is halved, milliseconds.
+        context_tokens: that each user has in the cache, at least 1.
+        card_gb: memory of the card, GB.
+    """
+    cache, fits = _cache(context_tokens), _fits(card_gb, context_tokens)
+    before, after = (
+        min(fits, batch_within(chapter_roof(), limit / 1000, parameters(), BITS, cache))
+        for limit in (limit_ms, limit_ms / 2)
+    )
+    if not after:
+        return say(f"Within {number(limit_ms / 2)} ms nobody is served: weights take longer.")
+    kept = _throughput(after, context_tokens) / _throughput(before, context_tokens)
+    return say(
+        f"Half the time, {number(limit_ms / 2)} ms instead of {number(limit_ms)}, leaves "
+        f"{percent(after / before)} of the users and {percent(kept)} of the throughput. Below the "
+        "ridge, the last users of a batch bring little and cost everybody time."
+    )
+
+
+def _throughput(batch: int, context_tokens: int, kv_type: str = "f16") -> float:
+    step = chapter_step(batch, context_tokens, kv_type=kv_type)
+    return batch / chapter_roof().seconds(step)
+
+
 def _together(batch: int, context_tokens: int, kv_type: str) -> str:
     """Tokens a second of all users; a dash where nobody is served."""
     if not batch:
         return "–"
-    step = chapter_step(batch, context_tokens, kv_type=kv_type)
-    return amount(batch / chapter_roof().seconds(step))
+    return amount(_throughput(batch, context_tokens, kv_type))
 
 
 def _cache(tokens: float, kv_type: str = "f16") -> float:

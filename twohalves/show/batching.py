@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from IPython.display import Markdown
 
-from twohalves.formulas import decode_step
+from twohalves.formulas import batch_at_ridge, decode_step, intensity
 from twohalves.runs import Run, reference
 from twohalves.runs.reference import claim
 from twohalves.show.calculator.words import amount, exact, number
-from twohalves.show.markdown import say, table
+from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import counted, fixed, percent, seconds, significant, times
 from twohalves.show.roofline import chapter_roof, chapter_step, parameters
 
@@ -88,6 +88,15 @@ def batches() -> tuple[int, ...]:
     return 1, 2, int(claim("free_request")), int(claim("ridge")), late, 2 * late
 
 
+def guess_free() -> Markdown:
+    """The prediction before steps of larger batches are computed."""
+    free, late = claim("free_request"), claim("costly_request")
+    return say(
+        f"> **Prediction** — Two users instead of one, then {fixed(free)}, then {fixed(late)}: "
+        "with which of these does a step begin to take longer?"
+    )
+
+
 def without_caches() -> Markdown:
     """Step, pace of one user and throughput of all, if weights were all there is to read."""
     rows = []
@@ -110,7 +119,8 @@ def nearly_free() -> Markdown:
         f"The second user costs nothing, and neither does the {fixed(free)}th. With "
         f"{fixed(late)} a step begins to take longer, by {percent(_step_s(late) / alone - 1)}. "
         f"With twice as many it takes {times(_step_s(2 * late) / alone)} as long. From the "
-        "ridge on, throughput no longer grows, and everybody pays for everybody."
+        "ridge on, throughput no longer grows, and everybody pays for everybody. With smaller "
+        "weights that begins earlier, as the table of ridges says."
     )
 
 
@@ -120,6 +130,51 @@ def guess_with_caches() -> Markdown:
         f"> **Prediction** — {fixed(claim('free_request'))} users again, now each with a "
         f"conversation of {fixed(claim('longest_prompt'))} tokens. Without caches their step took "
         "as long as that of one user. How many times as long does it take with them?"
+    )
+
+
+def disagreements() -> Markdown:
+    """A fold with what the chapter's figures of this section leave open."""
+    items = [_fiftieth(), _magnitude(), _without_source(), _asserted()]
+    return fold(
+        "Where the chapter's figures of this section need a condition",
+        "\n".join(f"- {item}" for item in items),
+    )
+
+
+def _fiftieth() -> str:
+    ridge, few, real = chapter_roof().ridge, claim("weights_nominal_bits"), claim("avg_bits")
+    free, late = fixed(claim("free_request")), fixed(claim("costly_request"))
+    return (
+        f"**The {free}th and the {late}th.** The first is nearly free and the second is not: that "
+        f"holds for weights of {fixed(BITS)} bits and no context. At {fixed(few)} bits arithmetic "
+        f"is busy from {fixed(batch_at_ridge(ridge, few))} on, at the file's real {exact(real)} "
+        f"from {fixed(batch_at_ridge(ridge, real))}. And with contexts like those of the chapter's "
+        f"own tables the {free}th is not free at all."
+    )
+
+
+def _magnitude() -> str:
+    ratio = intensity(claim("longest_prompt")) / chapter_roof().ridge
+    return (
+        "**More than an order of magnitude.** The chapter says that its longest prompt lies more "
+        f"than {fixed(claim('prefill_past_ridge'))} times beyond the ridge. It is {number(ratio)} "
+        "times."
+    )
+
+
+def _without_source() -> str:
+    return (
+        f"**A chip without a source.** The chapter prints {exact(claim('h100_tflops'))} TFLOP/s "
+        f"and {exact(claim('h100_tb_s'))} TB/s and names no page. The table of chips does."
+    )
+
+
+def _asserted() -> str:
+    return (
+        f"**{fixed(claim('assertions'))} times.** So often, it says, it has called decode "
+        "memory-bound before it shows why. Its text does so less often; the others may be in its "
+        "diagram."
     )
 
 
