@@ -1,5 +1,6 @@
 """Pure arithmetic in SI units and tokens: no files, no clocks, no plots."""
 
+from twohalves.formulas.config_shape import config_shape
 from twohalves.formulas.cost import (
     Bill,
     Prices,
@@ -62,6 +63,7 @@ __all__ = [
     "bill",
     "bytes_per_token",
     "cache_bytes",
+    "config_shape",
     "constant_rates",
     "continuous",
     "crude_latency",

@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twohalves.errors import KvShapeUnknown
+from twohalves.formulas.kept_state import layer_state_bytes
 from twohalves.formulas.kv_cache import KvLayer, KvShape
+from twohalves.formulas.shape_notes import INDEXER, Latent, States, noted_shape
 
 _FULL_EVERY = {
     "gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "gptoss": 2, "cohere2": 4, "olmo2": 4,
@@ -22,6 +24,7 @@ _WINDOW = {"gemma2": 4096, "llama4": 8192}
 """Tokens of the window, where the file does not say."""
 _WINDOW_UNUSED = frozenset({"phi3"})
 _ATTENDS_EVERYWHERE = frozenset({"falcon-h1"})
+_ATTENDS_NOWHERE = frozenset({"mamba", "mamba2"})
 _STATE = ("ssm.", "wkv.", "kda.", "shortconv.")
 """Beginnings of keys that tell of layers with a state instead of keys and values."""
 _OTHER_KINDS = ("cross_attention", "compress", "relative_buckets", "token_shift")
@@ -43,6 +46,8 @@ def kv_shape(model_info: Mapping[str, Any]) -> KvShape:
     """
     keys = _Keys(model_info)
     count = keys.whole("block_count")
+    if keys.architecture in _ATTENDS_NOWHERE:
+        return _of_states_only(keys, count)
     query = keys.each("attention.head_count", count)
     heads = keys.each(_KV_HEADS, count) if keys.has(_KV_HEADS) else query
     windows = _windows(keys, count)
@@ -60,12 +65,22 @@ def kv_shape(model_info: Mapping[str, Any]) -> KvShape:
     if not layers:  # what attends nowhere has no cache to size
         keys.lack(_KV_HEADS)
         keys.refuse()
-    return KvShape(
-        layers=layers,
+    everywhere = keys.architecture in _ATTENDS_EVERYWHERE
+    return noted_shape(
+        layers,
         query_heads=max(query),
-        read=tuple(dict.fromkeys(keys.read)),
-        notes=_notes(keys, latent=latent, states=own - len(layers)),
+        states=_states(keys, len(layers) if everywhere else own - len(layers)),
+        latent=_latent(keys, max(query)) if latent else None,
+        further=_notes(keys),
+        read=keys.read,
     )
+
+
+def _of_states_only(keys: _Keys, count: int) -> KvShape:
+    """A model without attention: nothing grows."""
+    keys.refuse()
+    states = _states(keys, count)
+    return noted_shape((), query_heads=0, states=states, read=keys.read)
 
 
 class _Keys:
@@ -120,6 +135,14 @@ class _Keys:
     def optional(self, key: str) -> int:
         """A count that may be absent, or 0."""
         return 0 if self._own.get(key, 0) == 0 else self.whole(key)
+
+    def told(self, key: str) -> int:
+        """A count that nothing depends on but a note; 0 = it is not told, or not believable."""
+        value = self._own.get(key)
+        if not isinstance(value, int) or not 0 < value <= _MOST:
+            return 0
+        self.read.append(self.name(key))
+        return value
 
     def each(self, key: str, count: int) -> Sequence[int]:
         """A count for each layer, listed (then it may be 0) or the same for all."""
@@ -188,18 +211,37 @@ def _shared(keys: _Keys, count: int) -> int:
     return keys.optional("attention.shared_kv_layers")
 
 
-def _notes(keys: _Keys, *, latent: bool, states: int) -> tuple[str, ...]:
-    """What was assumed, and what is not counted."""
-    said = []
-    if latent:
-        said.append(
-            "One latent row a layer, from which keys and values are both read: an engine that "
-            "also keeps the values apart takes more."
-        )
+def _states(keys: _Keys, layers: int) -> States:
+    """Layers with a state, and the bytes of one where the keys tell them."""
+    if not layers or keys.architecture.startswith("nemotron_h"):  # some of those keep nothing
+        return States(layers=layers)
+    if kernel := keys.told("shortconv.l_cache"):
+        size = keys.told("embedding_length")
+        each = layer_state_bytes(inner=size, state=0, kernel=kernel) if size else None
+        return States(layers=layers, bytes_each=each)
+    inner, state, kernel = (
+        keys.told(f"ssm.{name}") for name in ("inner_size", "state_size", "conv_kernel")
+    )
+    if not (inner and state and kernel):
+        return States(layers=layers)
+    groups = keys.told("ssm.group_count")
+    each = layer_state_bytes(inner=inner, state=state, kernel=kernel, groups=groups)
+    return States(layers=layers, bytes_each=each)
+
+
+def _latent(keys: _Keys, heads: int) -> Latent:
+    return Latent(
+        rank=keys.told("attention.kv_lora_rank"),
+        heads=heads,
+        key_width=keys.told("attention.key_length_mla"),
+        value_width=keys.told("attention.value_length_mla"),
+    )
+
+
+def _notes(keys: _Keys) -> tuple[str, ...]:
+    """What was assumed of this family, and what is left out."""
     if keys.tells_of(("attention.indexer",)):
-        said.append("The cache of its indexer is not counted.")
-    if states:
-        said.append(f"{states} layers keep a state of constant size, which is not counted.")
+        return (INDEXER,)
     if keys.architecture in _WINDOW_UNUSED and keys.has("attention.sliding_window"):
-        said.append("The engine does not use this model's window: all layers keep every token.")
-    return tuple(said)
+        return ("The engine does not use this model's window: all layers keep every token.",)
+    return ()
