@@ -1,4 +1,4 @@
-"""Chips that people run models on, in `data/hardware.csv`: limits as their vendors publish them."""
+"""Chips that people run models on, in `data/hardware.csv`: limits as they are published."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ _TERA, _GIGA = 1e12, 1e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chip:
-    """One accelerator, card or laptop chip, as its vendor describes it."""
+    """One accelerator, card or laptop chip, as its source describes it."""
 
     name: str
     """Vendor and product."""
     kind: str
-    """accelerator, card, desktop or laptop."""
+    """accelerator, card or laptop."""
     peaks: dict[str, float]
     """Dense FLOP a second by precision; a precision that the source does not give is missing."""
     bandwidth: float
     """Bytes a second of its memory."""
     memory_bytes: float
-    """Bytes of it, the most that the chip is sold with."""
+    """Bytes of it, the most that the chip is sold with; GiB of a source are counted as GB, so that
+    what fits here fits there."""
+    said_by: str
+    """vendor, or secondhand: somebody who repeats what the vendor says."""
     source: str
     """The page that says so."""
     read: str
     """The day on which it was read, ISO."""
     note: str
-    """What the peaks mean; empty = nothing to add."""
+    """What the figures mean, and further sources."""
 
     def roof(self, precision: str = "fp16") -> Roof | None:
         """Its two limits; None where the source gives no peak of that precision."""
@@ -75,6 +78,7 @@ def _chip(row: dict[str, str]) -> Chip:
         peaks=peaks,
         bandwidth=float(row["bandwidth_gb_s"]) * _GIGA,
         memory_bytes=float(row["memory_gb"]) * _GIGA,
+        said_by=row["said_by"],
         source=row["source"],
         read=row["read"],
         note=row["note"],

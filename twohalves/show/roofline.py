@@ -11,11 +11,11 @@ from twohalves.formulas import (
     attention_flop,
     batch_at_ridge,
     batch_at_ridge_with_cache,
-    batch_in_memory,
     bytes_per_token,
     decode_step,
     intensity,
 )
+from twohalves.formulas.memory import BATCH
 from twohalves.runs import reference
 from twohalves.runs.reference import claim
 from twohalves.show.cache_size import GB, chapter_shape
@@ -105,6 +105,21 @@ def prefill() -> Markdown:
     return table(header, rows, caption)
 
 
+def in_pieces() -> Markdown:
+    """What a local engine makes of it: it reads the weights once for each piece of the prompt."""
+    ridge, real = chapter_roof().ridge, claim("avg_bits")
+    longest = intensity(claim("longest_prompt"))
+    return say(
+        f"{fixed(longest)} FLOP a byte are {times(longest / ridge)} the ridge. That counts the "
+        "weights as read once for the whole prompt. An engine may compute a prompt in pieces: "
+        f"llama.cpp and Ollama take {fixed(BATCH)} tokens at a time, and read the weights again "
+        f"for each piece. Then the intensity is that of {fixed(BATCH)} tokens, whatever the "
+        f"prompt: {fixed(intensity(BATCH))} at 16 bits, {times(intensity(BATCH) / ridge)} the "
+        f"ridge, and {fixed(intensity(BATCH, real))} at {exact(real)}. The conclusion stands; the "
+        "distance is smaller."
+    )
+
+
 def by_batch(context: int | None = None) -> Markdown:
     """Batch after batch on the chapter's chip: intensity, and what all and each could get."""
     tokens, roof = _context(context), chapter_roof()
@@ -174,12 +189,6 @@ def never_reached(context: int | None = None) -> Markdown:
         f"{said} On this chip, with this model and an f16 cache, a batch can reach it only while "
         f"requests have fewer than about {fixed(reach)} tokens behind them."
     )
-
-
-def fits(memory_bytes: float, context: int | None = None, margin_bytes: float = 0) -> int:
-    """Requests of the chapter's model at 16 bits whose caches fit beside its weights."""
-    cache = _context(context) * bytes_per_token(chapter_shape()).growing
-    return batch_in_memory(memory_bytes, _weights(), cache, margin_bytes)
 
 
 def _context(context: int | None) -> int:

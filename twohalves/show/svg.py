@@ -53,10 +53,22 @@ def label(x: float, y: float, text: str, *, fill: str = INK, anchor: str = "star
     )
 
 
-def stroke(points: Sequence[tuple[float, float]]) -> str:
+def stroke(points: Sequence[tuple[float, float]], color: str = FAINT, width: float = 1.5) -> str:
     """A thin line through points."""
     through = " ".join(f"{_short(x)},{_short(y)}" for x, y in points)
-    return f'<polyline points="{through}" fill="none" stroke="{FAINT}" stroke-width="1.5"/>'
+    return (
+        f'<polyline points="{through}" fill="none" stroke="{color}" '
+        f'stroke-width="{_short(width)}"/>'
+    )
+
+
+def dot(x: float, y: float, color: str, *, hollow: bool = False) -> str:
+    """A point, filled or as a ring."""
+    fill = "none" if hollow else color
+    return (
+        f'<circle cx="{_short(x)}" cy="{_short(y)}" r="5" fill="{fill}" '
+        f'stroke="{color}" stroke-width="2"/>'
+    )
 
 
 def bars(rows: Sequence[tuple[str, Sequence[tuple[float, str]]]], title: str) -> str:

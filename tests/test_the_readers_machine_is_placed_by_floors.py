@@ -1,0 +1,115 @@
+"""The reader's machine on the roofline: what its run reached, and no more than that."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twohalves import runs
+from twohalves.places import DATA
+from twohalves.show import roofline_own, roofline_picture
+from twohalves.show.roofline_own import Row, reached
+
+RATES = st.floats(min_value=0.1, max_value=1e5)
+
+
+@pytest.fixture
+def run():
+    return runs.load(DATA / "runs" / "sample-smollm2-135m")
+
+
+def told_of_model(run, **facts):
+    """The run as it would be with another model in its session."""
+    return dataclasses.replace(run, session=run.session | {"model": run.session["model"] | facts})
+
+
+def test_the_best_row_gives_each_floor():
+    """1 GB of a billion weights: 10 x 1.2 GB/s beats 11 x 1.0; prefill 300 x 2 GFLOP."""
+    rows = (
+        Row(tokens=100, prefill_rate=300, decode_rate=11, cache_bytes=0),
+        Row(tokens=1000, prefill_rate=200, decode_rate=10, cache_bytes=0.2e9),
+    )
+    found = reached(rows, 1e9, 1e9)
+
+    assert found.bits == 8
+    assert found.bytes_s == pytest.approx(12e9)
+    assert found.decode_flop_s == pytest.approx(20e9)
+    assert found.decode_intensity == pytest.approx(2 / 1.2)
+    assert found.prefill_tokens == 100
+    assert found.prefill_intensity == 200  # 16 x 100 / 8
+    assert found.prefill_flop_s == pytest.approx(600e9)
+    assert found.apart == pytest.approx(30)
+
+
+def test_a_long_prompt_counts_in_pieces():
+    """4,000 tokens are read 512 at a time: 16 x 512 / 8, not 16 x 4,000 / 8."""
+    rows = (Row(tokens=4000, prefill_rate=300, decode_rate=11, cache_bytes=0),)
+    assert reached(rows, 1e9, 1e9).prefill_intensity == 1024
+
+
+@given(prefill=RATES, decode=RATES, cache=st.floats(min_value=0, max_value=1e9))
+def test_decode_lies_on_the_slope_that_it_shows(prefill, decode, cache):
+    """Intensity times bytes a second is FLOP a second: the point is on its own line."""
+    rows = (Row(tokens=64, prefill_rate=prefill, decode_rate=decode, cache_bytes=cache),)
+    found = reached(rows, 2e9, 3.2e9)
+
+    assert found.decode_intensity * found.bytes_s == pytest.approx(found.decode_flop_s)
+
+
+def test_the_sample_is_a_small_machine(run):
+    """Tens of GB/s, and its bytes do not explain its decode at long context: the page says so."""
+    said = roofline_own.own_verdict(run).data
+
+    assert 1e9 < roofline_own.own(run).bytes_s < 100e9
+    assert "at least **" in said
+    assert "floors of its two limits, not the limits" in said
+    assert "**But bytes do not explain its decode at long context**" in said
+    assert "processor's own cache" in said
+
+
+def test_its_table_stands_beside_the_chapters(run):
+    """388 GB/s and 13,500 GFLOP/s for the chapter, from its printed rows."""
+    table = roofline_own.own_table(run).data
+
+    assert "| 388 |" in table
+    assert "| 13,500 |" in table
+
+
+@pytest.mark.parametrize("lacking", ["size", "parameter_count"])
+def test_unknown_is_said_and_not_guessed(run, lacking):
+    """Neither table nor picture without the model's size or its parameters."""
+    poor = told_of_model(run, **{lacking: None})
+
+    assert "does not hold the model's size and parameters" in roofline_own.own_table(poor).data
+    assert "no place on the picture" in roofline_own.own_verdict(poor).data
+    assert "does not hold" in roofline_picture.own_picture(poor).data
+
+
+def test_a_mixture_of_experts_is_refused(run):
+    """Its tokens use some weights only: counting all would make too much of the machine."""
+    keys = run.session["model"]["own_keys"] | {"llama.expert_count": 8}
+    mixed = told_of_model(run, own_keys=keys)
+
+    assert "mixture of experts" in roofline_own.own_table(mixed).data
+
+
+def test_a_model_of_unknown_shape_says_what_is_missing(run):
+    """Without heads and layers the cache has no bytes to count."""
+    blank = told_of_model(run, own_keys={"general.architecture": "llama"})
+    assert roofline_own.own_table(blank).data.startswith("> **Note**")
+
+
+def test_decode_as_busy_as_prefill_is_not_called_idle():
+    """Where prefill does no more operations a second than decode, memory is not accused."""
+    rows = [Row(tokens=64, prefill_rate=12, decode_rate=11, cache_bytes=0)]
+    assert "may not be what" in roofline_own._idle(reached(rows, 1e9, 1e9))
+
+
+def test_its_picture_draws_both_halves(run):
+    """Two points and the lowest roof that allows them."""
+    drawn = roofline_picture.own_picture(run).data
+
+    assert drawn.count("<circle") == 2
+    assert "at least this" in drawn
+    assert "GFLOP/s" in drawn
