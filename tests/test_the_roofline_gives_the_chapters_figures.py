@@ -219,3 +219,21 @@ def test_the_picture_says_what_it_shows():
     assert "H100-class: ridge 295" in drawn
     assert "batch 295" in drawn
     assert "prefill, 4,247 tokens" in drawn
+
+
+@pytest.mark.parametrize("tokens", [0, -5])
+@pytest.mark.parametrize(
+    "shows", [roofline.by_batch, roofline.the_fiftieth, roofline.never_reached, chips.caps]
+)
+def test_a_context_of_nothing_is_questioned(shows, tokens):
+    """A reader who sets the cell's number to nothing is told what is wanted."""
+    assert shows(tokens).data == "Give each request one token of context or more."
+
+
+@pytest.mark.parametrize("tokens", [1, 190, 191, 1_000_000])
+@pytest.mark.parametrize(
+    "shows", [roofline.by_batch, roofline.the_fiftieth, roofline.never_reached, chips.caps]
+)
+def test_any_context_has_an_answer(shows, tokens):
+    """From one token to a million: also where decode does reach the ridge."""
+    assert shows(tokens).data

@@ -18,7 +18,7 @@ from twohalves.show.cache_size import GB, chapter_shape
 from twohalves.show.calculator.words import amount, exact
 from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import fixed, percent
-from twohalves.show.roofline import attention_of, parameters
+from twohalves.show.roofline import TOO_SHORT, attention_of, parameters
 
 MARGIN = 0.1
 """Part of a card's memory that is kept for the runtime and its activations, in the table of caps:
@@ -75,6 +75,8 @@ def eight_bits() -> Markdown:
 def caps(context: int | None = None) -> Markdown:
     """For the chapter's model at 16 bits: the batch at the ridge, and the batch that fits."""
     tokens = int(claim("longest_prompt")) if context is None else context
+    if tokens < 1:
+        return say(TOO_SHORT)
     cache = tokens * bytes_per_token(chapter_shape()).growing
     weights = parameters() * 2
     rows = []

@@ -21,10 +21,11 @@ from twohalves.runs.reference import claim
 from twohalves.show.cache_size import GB, chapter_shape
 from twohalves.show.calculator.words import amount, exact, number
 from twohalves.show.markdown import say, table
-from twohalves.show.numbers import fixed, significant, times
+from twohalves.show.numbers import counted, fixed, significant, times
 
 BATCHES = (1, 8, 50, 92, 295, 1000)
 """Rows of the table of batches: alone, a few, and the sizes that the section names."""
+TOO_SHORT = "Give each request one token of context or more."
 _BILLION, _TERA = 1e9, 1e12
 
 
@@ -123,6 +124,8 @@ def in_pieces() -> Markdown:
 def by_batch(context: int | None = None) -> Markdown:
     """Batch after batch on the chapter's chip: intensity, and what all and each could get."""
     tokens, roof = _context(context), chapter_roof()
+    if tokens < 1:
+        return say(TOO_SHORT)
     rows = []
     for batch in BATCHES:
         work = chapter_step(batch, tokens)
@@ -148,24 +151,30 @@ def by_batch(context: int | None = None) -> Markdown:
 def the_fiftieth(context: int | None = None) -> Markdown:
     """Whether the fiftieth request is nearly free, as the chapter says."""
     tokens, batch = _context(context), int(claim("free_request"))
+    if tokens < 1:
+        return say(TOO_SHORT)
     alone, together = chapter_step(1, tokens), chapter_step(batch, tokens)
     roof = chapter_roof()
     caches = together.bytes_moved - _weights()
     slower = roof.seconds(together) / roof.seconds(alone)
-    bare = intensity(batch)
+    more = "more than" if caches > _weights() else "beside"
+    together_get = times(batch / slower)
+    kept = f", not {fixed(batch)}×" if together_get != times(batch) else ""
     return say(
-        f"By weights alone a batch of {fixed(batch)} has an intensity of {fixed(bare)}, far from "
-        f"the ridge, so the last of them costs nothing. But with {fixed(tokens)} tokens each, "
-        f"their caches have {amount(caches / GB)} GB, and the weights only "
-        f"{amount(_weights() / GB)} GB. A step reads both: it takes **{times(slower)}** as long "
-        f"as for one request alone, and the {fixed(batch)} together get "
-        f"{times(batch / slower)} the tokens, not {fixed(batch)}×."
+        f"By weights alone a batch of {fixed(batch)} has an intensity of {fixed(intensity(batch))}, "
+        f"far from the ridge, so the last of them costs nothing. But with "
+        f"{counted(tokens, 'token')} each, their caches have {amount(caches / GB)} GB, {more} the "
+        f"{amount(_weights() / GB)} GB of weights. A step reads both: it takes "
+        f"**{times(slower)}** as long as for one request alone, and the {fixed(batch)} together "
+        f"get {together_get} the tokens{kept}."
     )
 
 
 def never_reached(context: int | None = None) -> Markdown:
     """The ridge with caches: out of reach beyond a short context."""
     tokens, roof = _context(context), chapter_roof()
+    if tokens < 1:
+        return say(TOO_SHORT)
     shape = chapter_shape()
     token = bytes_per_token(shape).growing
     batch = batch_at_ridge_with_cache(
@@ -178,7 +187,7 @@ def never_reached(context: int | None = None) -> Markdown:
     reach = 2 * parameters() / (roof.ridge * token - attention_of(shape, 1))
     limit = (2 * parameters() + attention_of(shape, tokens)) / (tokens * token)
     if batch is not None:
-        said = f"With {fixed(tokens)} tokens each, decode reaches the ridge at {fixed(batch)}."
+        said = f"With {counted(tokens, 'token')} each, decode reaches the ridge at {fixed(batch)}."
     else:
         said = (
             f"With {fixed(tokens)} tokens each, **no batch reaches the ridge**: the more requests, "
