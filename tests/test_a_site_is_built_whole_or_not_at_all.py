@@ -75,6 +75,7 @@ def test_a_site_is_made_from_sources_that_stay_as_they_are(project):
         NOTEBOOK_PAGE,
         "notebooks/31-02-wall-clock.html",
         "notebooks/31-03-kv-cache.html",
+        "notebooks/31-04-batching.html",
         "notebooks/31-05-prompt-caching.html",
         "notebooks/31-06-cost-worksheet.html",
     )
