@@ -161,8 +161,8 @@ def the_fiftieth(context: int | None = None) -> Markdown:
     together_get = times(batch / slower)
     kept = f", not {fixed(batch)}×" if together_get != times(batch) else ""
     return say(
-        f"By weights alone a batch of {fixed(batch)} has an intensity of {fixed(intensity(batch))}, "
-        f"far from the ridge, so the last of them costs nothing. But with "
+        f"By weights alone a batch of {fixed(batch)} does {fixed(intensity(batch))} operations a "
+        "byte, far from the ridge, so the last request of it costs nothing. But with "
         f"{counted(tokens, 'token')} each, their caches have {amount(caches / GB)} GB, {more} the "
         f"{amount(_weights() / GB)} GB of weights. A step reads both: it takes "
         f"**{times(slower)}** as long as for one request alone, and the {fixed(batch)} together "
