@@ -18,8 +18,8 @@ from tests.servers.scripted import until
 from twohalves import errors
 from twohalves.server import find
 from twohalves.server.builtin import serve
-from twohalves.server.builtin.gguf_header import read_header
 from twohalves.server.builtin.weights import installed_weights
+from twohalves.server.gguf_header import read_header
 
 pytestmark = pytest.mark.engine
 

@@ -1,7 +1,7 @@
 """Bytes of the KV cache from a config.json: right for each family, said how, or refused."""
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from twohalves.errors import KvShapeUnknown
@@ -384,6 +384,7 @@ VALUES = ATOMS | st.lists(ATOMS, max_size=4) | st.dictionaries(st.sampled_from(N
 
 
 @given(st.sampled_from(FAMILIES), st.dictionaries(st.sampled_from(NAMES), VALUES))
+@settings(suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no fault
 def test_any_file_is_sized_or_refused(family, own):
     """Whatever a file holds: a shape of whole layers, or KvShapeUnknown, and nothing else."""
     try:

@@ -4,7 +4,7 @@ import json
 import pathlib
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.servers.scripted import Scripted, ollama_routes
@@ -219,6 +219,7 @@ NAMES = [
     st.sampled_from(["llama", "gemma3", "gemma3n", "gemma4", "lfm2", "phi3", "llama4", "x", ""]),
     st.dictionaries(st.sampled_from(NAMES), VALUES),
 )
+@settings(suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no fault
 def test_any_metadata_is_sized_or_refused(architecture, own):
     """Whatever a server tells: a shape of whole layers, or KvShapeUnknown, and nothing else."""
     info = {f"{architecture}.{key}": value for key, value in own.items()}
@@ -277,3 +278,45 @@ def test_a_latent_row_has_no_values_of_its_own():
     shape = kv_shape(DEEPSEEK)
 
     assert bytes_per_token(shape, "f16", "q4_0") == bytes_per_token(shape, "f16")
+
+
+MAMBA = metadata(
+    "mamba", block_count=64, attention__head_count=0, embedding_length=4096,
+    ssm__inner_size=8192, ssm__state_size=16, ssm__conv_kernel=4, ssm__time_step_rank=256,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("info", "growing", "state"),
+    [
+        # B24: Falcon-Mamba-7B, 64 layers: 4 x (3 x 8192 + 8192 x 16)
+        (MAMBA, 0, 64 * 4 * (24_576 + 131_072)),
+        # 10 layers that look two inputs back: 4 x 2 x 2048
+        (LFM2, 12_288, 10 * 16_384),
+        # Qwen3-Next: 36 layers: 4 x (3 x (4096 + 2 x 16 x 128) + 4096 x 128)
+        (dense("qwen3next", 48, 16, 2, 2048, full_attention_interval=4, ssm__inner_size=4096,
+               ssm__state_size=128, ssm__conv_kernel=4, ssm__group_count=16, **wide(256)),
+         24_576, 36 * 4 * (3 * 8192 + 524_288)),
+        # some layers of this family keep nothing at all, so their state is not known
+        (dense("nemotron_h", 4, 32, [0, 8, 0, 0], 4096, ssm__state_size=128), 4096, None),
+        (SMOLLM2, 23_040, 0),
+    ],
+)  # fmt: skip
+def test_a_state_is_told_apart(info, growing, state):
+    """Bytes a sequence that do not grow; a model of states only is no error, and has no cache."""
+    shape = kv_shape(info)
+
+    assert bytes_per_token(shape).growing == growing
+    assert shape.state_bytes == state
+    assert cache_bytes(shape, 100) == 100 * growing
+
+
+def test_other_engines_keep_the_same_model_otherwise():
+    """B07: values beside the latent rows, or written out: 61 x 128 x (192 + 128) x 2; B16."""
+    latent = {what: bytes_per_token(shape) for what, shape in kv_shape(DEEPSEEK).otherwise}
+    [(_, windowless)] = kv_shape(GEMMA2_27B).otherwise
+
+    assert latent["keeps values beside the latent rows"].growing == 132_736
+    assert latent["writes out keys and values of all heads"].growing == 4_997_120
+    assert bytes_per_token(windowless).growing == 376_832
+    assert kv_shape(SMOLLM2).otherwise == ()

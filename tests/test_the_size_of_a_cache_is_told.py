@@ -135,3 +135,12 @@ def test_a_page_that_asks_nobody_takes_the_run_at_hand(tmp_path):
     assert runs.at_hand({"TWOHALVES_RUN": "sample-smollm2-135m"}).id == "sample-smollm2-135m"
     with pytest.raises(RunMissing):
         runs.at_hand({}, tmp_path)
+
+
+def test_a_model_that_keeps_no_keys_has_no_cache_to_size(tmp_path):
+    """As Falcon-Mamba: nothing is divided by zero, and the sliders begin with the chapter's."""
+    run = run_of(tmp_path, {"general.architecture": "mamba", "mamba.block_count": 64})
+
+    assert "nothing grows" in own_cache.own_token(run).data
+    assert "put in what you know" in own_cache.own_sizes(run).data
+    assert own_cache.start(run) == {}

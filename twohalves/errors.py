@@ -9,7 +9,7 @@
         WindowTooShort, NotInThisRun, ServerGone, ServerShared, AnotherAnswers,
         PrivateServesAnother, RequestUnusable, RequestTooLong, CountsUnusable
       the arithmetic
-        KvShapeUnknown, SlidersUnusable
+        KvShapeUnknown, ShapeFileUnusable, SlidersUnusable
       the command line and the environment
         WordsLeft, RunsNotNamed, PythonWithoutVenv, FolderNotWritable, DiskFull, InstallFailed,
         MachineNotReady, SiteMissing, PortTaken
@@ -361,7 +361,21 @@ class KvShapeUnknown(TwoHalvesError, LookupError):
         )
         self.next_step = (
             "Size a model that is installed here, such as llama3.2:3b: one that runs in the "
-            "cloud tells neither its layers nor its heads."
+            "cloud tells neither its layers nor its heads. Of a file, give the model's own "
+            'config.json or GGUF file, as `lab.shape("config.json")`; a family that is not known '
+            "here is not guessed."
+        )
+
+
+class ShapeFileUnusable(TwoHalvesError, ValueError):
+    """A file that should tell a model's layers and heads is neither a config.json nor a GGUF."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.what = f"No model can be sized from {path}: {_bare(reason)}."
+        self.next_step = (
+            "Give the config.json that stands beside a model's weights, or its GGUF file (the "
+            'first part of several), as `lab.shape("models/config.json")`.'
         )
 
 

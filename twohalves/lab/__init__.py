@@ -4,6 +4,7 @@ from twohalves.lab.keeping import download
 from twohalves.lab.measuring import measured
 from twohalves.lab.opening import ready
 from twohalves.lab.predictions import compare, predict
+from twohalves.lab.shapes import shape
 from twohalves.lab.unasked import at_hand, replayed
 from twohalves.measure.counting import count
 from twohalves.measure.reply import answer
@@ -20,4 +21,5 @@ __all__ = [
     "predict",
     "ready",
     "replayed",
+    "shape",
 ]

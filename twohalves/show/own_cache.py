@@ -85,9 +85,10 @@ def start(run: Run) -> dict[str, Start]:
 def _shape(run: Run) -> KvShape | str:
     """The model's, or why it is not known."""
     try:
-        return kv_shape(run.session["model"].get("own_keys") or {})
+        shape = kv_shape(run.session["model"].get("own_keys") or {})
     except TwoHalvesError as error:
         return error.what
+    return shape if shape.layers else "None of its layers keeps keys and values: nothing grows."
 
 
 def _alike(shape: KvShape) -> bool:

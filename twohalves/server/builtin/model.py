@@ -12,8 +12,8 @@ from typing import Any
 from twohalves.errors import KvShapeUnknown
 from twohalves.formulas import cache_bytes, kv_shape
 from twohalves.server.answering import Started
-from twohalves.server.builtin.gguf_header import Header, read_header
 from twohalves.server.builtin.replies import timestamp
+from twohalves.server.gguf_header import Header, read_header
 
 _HIDDEN = frozenset({"tokenizer.chat_template", "general.name"})
 """Keys that Ollama does not repeat in model_info."""

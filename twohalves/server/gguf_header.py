@@ -15,7 +15,10 @@ from typing import Any, BinaryIO
 
 from twohalves.errors import WeightsUnreadable
 
-_LFS_POINTER = b"version https://git-lfs"
+LFS_POINTER = b"version https://git-lfs"
+"""How a file begins that stands for another, which was not fetched."""
+MAGIC = b"GGUF"
+"""How a GGUF file begins."""
 _STRING, _ARRAY = 8, 9
 _SCALARS = {
     0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d",
@@ -99,12 +102,12 @@ def read_header(path: pathlib.Path) -> Header:
 
 
 def _parse(file: BinaryIO, path: pathlib.Path) -> Header:
-    start = file.read(len(_LFS_POINTER))
-    if start == _LFS_POINTER:
+    start = file.read(len(LFS_POINTER))
+    if start == LFS_POINTER:
         raise WeightsUnreadable(str(path), "lfs", "")
-    if start[:4] != b"GGUF":
+    if start[: len(MAGIC)] != MAGIC:
         raise WeightsUnreadable(str(path), "other", "")
-    file.seek(4)
+    file.seek(len(MAGIC))
     version, n_tensors, n_pairs = struct.unpack("<IQQ", _take(file, 20))
     if version not in {2, 3} or max(n_tensors, n_pairs) > _MOST_ENTRIES:
         raise WeightsUnreadable(str(path), "other", "")

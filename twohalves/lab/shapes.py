@@ -1,0 +1,55 @@
+"""A model that is not installed here, sized from a file about it."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+from twohalves.errors import ShapeFileUnusable, WeightsUnreadable
+from twohalves.formulas import KvShape, config_shape, kv_shape
+from twohalves.server.gguf_header import LFS_POINTER, MAGIC, read_header
+
+_LONGEST = 8 * 1024**2
+"""Bytes; a config.json of more is something else."""
+
+
+def shape(path: str | pathlib.Path) -> KvShape:
+    """What each token costs in a model, read from its GGUF file or its config.json.
+
+    What the file is decides its content, not its name. Of a GGUF file the head is read, not the
+    weights.
+
+    Args:
+        path: the file, or a folder that holds a config.json.
+
+    Raises:
+        ShapeFileUnusable: there is no such file, or it is neither of the two, or it is damaged.
+        KvShapeUnknown: the file does not say enough; it names the keys.
+    """
+    path = pathlib.Path(path).expanduser()
+    if path.is_dir():
+        path /= "config.json"
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(len(LFS_POINTER))
+            if beginning.startswith(MAGIC) or beginning == LFS_POINTER:
+                return kv_shape(read_header(path).metadata)
+            return config_shape(_parsed(beginning + file.read(_LONGEST), path))
+    except OSError as error:
+        raise ShapeFileUnusable(str(path), error.strerror or str(error)) from error
+    except WeightsUnreadable as error:
+        raise ShapeFileUnusable(str(path), error.what) from error
+
+
+def _parsed(content: bytes, path: pathlib.Path) -> dict[str, Any]:
+    """The table in a config.json."""
+    if len(content) > _LONGEST:
+        raise ShapeFileUnusable(str(path), "it is too large for a config.json, and no GGUF file")
+    try:
+        parsed = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ShapeFileUnusable(str(path), f"it is no GGUF file, and as JSON: {error}") from error
+    if not isinstance(parsed, dict):
+        raise ShapeFileUnusable(str(path), "it is JSON, but no table of keys and values")
+    return parsed
