@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from IPython.display import Markdown
 
 from twohalves.errors import TwoHalvesError
 from twohalves.formulas import KvShape, bytes_per_token, cache_bytes, kv_shape
+from twohalves.formulas.memory import margin_bytes
 from twohalves.runs import Run
 from twohalves.show.byte_count import kv_type
 from twohalves.show.cache_size import GB, GIB, KIB, both, chapter_shape
@@ -65,16 +67,24 @@ def start(run: Run) -> dict[str, Start]:
     if isinstance(shape, str) or not _alike(shape):
         return {}
     layer, session = shape.layers[0], run.session
+    size, count = session["model"].get("size"), session["model"].get("parameter_count")
     values: dict[str, float | str | None] = {
         "layers": len(shape.layers),
         "kv_heads": layer.heads,
         "head_dim": layer.key_width,
-        "weights_gb": _in(session["model"].get("size"), GB, 3),
+        "weights_gb": _in(size, GB, 3),
+        "parameters_b": _in(count or 0, GB, 3),
         "tokens": _window(run),
         "cache_type": kv_type(run),
         "memory_gib": _in(session["machine"].get("memory_bytes"), GIB, 2),
+        "margin_gib": size and math.ceil(margin_bytes(_window(run), 1, size) / GIB * 100) / 100,
     }
-    sources = {"memory_gib": f"main memory of the machine of run {run.id}"}
+    sources = {
+        "memory_gib": f"main memory of the machine of run {run.id}",
+        "margin_gib": "this project's estimate for the model and the window, rounded up",
+    }
+    if not count:
+        sources["parameters_b"] = f"not told in run {run.id}"
     return {
         name: Start(value, sources.get(name, f"run {run.id}"))
         for name, value in values.items()
