@@ -1,5 +1,9 @@
 """Section 31.3: what a cache weighs, in units that are said, for the chapter's model and others."""
 
+import json
+import pathlib
+import re
+
 import pytest
 
 from tests.tables import rows_of
@@ -11,6 +15,8 @@ from twohalves.show import cache_size, own_cache
 from twohalves.show.calculator import spec
 from twohalves.show.calculator.start import begin
 
+PROJECT = pathlib.Path(__file__).resolve().parents[1]
+NOTEBOOK = PROJECT / "notebooks" / "31-03-kv-cache.ipynb"
 PLAIN = {  # as llama3.2:3b
     "general.architecture": "llama",
     "llama.block_count": 28,
@@ -79,7 +85,11 @@ def test_a_cache_saves_the_square():
         (cache_size.factors, ("114{,}688", "112")),
         (cache_size.the_longest, ("14 GiB (15 GB)", "7.5×")),
         (cache_size.shared_heads, ("42 GiB", "3 queries", "10.7 GB", "85.9 GB")),
-        (cache_size.on_a_card, ("10.2 GB together", "14 GiB", "17.03 GB", "15.86 GiB")),
+        (
+            cache_size.on_a_card,
+            ("3.2 billion weights", "10.2 GB together", "14 GiB", "17.03 GB", "15.86 GiB"),
+        ),
+        (cache_size.experts_speed, ("9% of", "dense model of 9.7 billion")),
         (cache_size.by_type, ("| 1.0625 | 59.5 |", "53%")),
     ],
 )
@@ -101,20 +111,16 @@ def test_the_readers_model_is_sized(tmp_path):
 
 
 def test_the_sliders_begin_with_the_readers_model(tmp_path):
-    """Each value is taken as it is, and says from which run it is.
-
-    The margin: 176 MiB, a twentieth of 2.02 GB and 8,448 x 1,024 bytes are 0.274 GiB.
-    """
+    """Each value is taken as it is, and says from which run it is."""
     run = run_of(tmp_path, PLAIN, kv_type="q8_0")
     begun = begin(spec("kv_cache"), own_cache.start(run), ())
 
     assert begun.notes == []
     assert begun.values == {
         "layers": 28, "kv_heads": 8, "head_dim": 128, "weights_gb": 2.019, "tokens": 8192,
-        "slots": 1, "cache_type": "q8_0", "memory_gib": 16, "margin_gib": 0.28, "parameters_b": 0,
+        "slots": 1, "cache_type": "q8_0", "memory_gib": 16,
     }  # fmt: skip
     assert begun.sources["layers"] == "run r"
-    assert begun.sources["parameters_b"] == "not told in run r"
     run.session["model"]["parameter_count"] = 3_212_749_888
     assert begin(spec("kv_cache"), own_cache.start(run), ()).values["parameters_b"] == 3.213
 
@@ -141,6 +147,71 @@ def test_a_page_that_asks_nobody_takes_the_run_at_hand(tmp_path):
     assert runs.at_hand({"TWOHALVES_RUN": "sample-smollm2-135m"}).id == "sample-smollm2-135m"
     with pytest.raises(RunMissing):
         runs.at_hand({}, tmp_path)
+
+
+def page():
+    """What the stored notebook says: its prose, and all outputs."""
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    shown = ["".join(output.get("data", {}).get("text/markdown", "")) for output in outputs]
+    return "\n".join(prose + shown)
+
+
+CLAIMS = {
+    "kv_factor": "Key and value, 28 layers, 8 KV heads, 128 numbers in a head",
+    "fp16_bytes": "two bytes a number",
+    "kv_bytes_per_token": "114{,}688",
+    "kv_kib_per_token": "112\\ \\text{KiB}",
+    "q8_bytes": "| 1.0625 |",
+    "q8_kib_per_token": "| 59.5 |",
+    "q8_full_gib": "| 7.44 GiB (7.99 GB) | 53% |",
+    "q8_over_fp16": "| 53% |",
+    "full_window": "full window of 131,072 tokens",
+    "full_window_k": "| 131,072 | 14 |",
+    "kv_full_gib": "**14 GiB (15 GB)**",
+    "kv_full_gb": "**14 GiB (15 GB)**",
+    "ratio_matched": "| 2.3× |",
+    "ratio_q8_file": "| 4.0× |",
+    "ratio_fp16_file": "| 7.5× |",
+    "weights_nominal_bits": "called a four-bit one",
+    "honest_ratios": "Three comparisons are fair",
+    "shared_heads": "3 queries share a pair",
+    "kv_full_mha_gib": "42 GiB (45.1 GB) instead of 14 GiB",
+    "big_model_b": "a model of 70 billion weights",
+    "big_kv_gqa_gb": "10 GiB (10.7 GB) for one request",
+    "big_kv_mha_gb": "80 GiB (85.9 GB) if nothing were shared",
+    "bits_per_byte": "parameters times bits divided by eight",
+    "params_billion": "3.2 billion weights at 16 bits",
+    "fp16_weights_gb": "at 16 bits: 6.4 GB",
+    "avg_bits": "weights of about 5 bits",
+    "long_conv_k": "| 32,768 | 3.5 | 3.76 |",
+    "long_conv_gib": "| 32,768 | 3.5 | 3.76 |",
+    "long_conv_gb": "3.76 GB of cache",
+    "card_total_gb": "10.2 GB together",
+    "conversations": "**4 at once**",
+    "four_conv_gib": "the cache 4 times, 14 GiB (15 GB)",
+    "four_conv_over_weights": "2.35 times the weights",
+    "moe_file_gb": "a file of 23.9 GB",
+    "moe_total_b": "35 billion weights",
+    "moe_active_b": "3 billion of them active",
+    "dense_b": "a dense model of 9.7 billion",
+    "paged_reserved": "Room for 2,000 tokens is set aside",
+    "paged_used": "200 come",
+}
+
+
+@pytest.mark.parametrize("text", CLAIMS.values(), ids=CLAIMS)
+def test_the_stored_page_holds_the_chapters_claim(text):
+    """Each figure of the chapter's section stands on the page."""
+    assert text in page()
+
+
+def test_no_claim_of_the_section_was_forgotten():
+    """The list above has all of data/claims.csv."""
+    lines = (PROJECT / "data" / "claims.csv").read_text(encoding="utf-8").splitlines()
+
+    assert {line.split(",")[0] for line in lines if re.match(r"\w+,31\.3,", line)} == set(CLAIMS)
 
 
 def test_a_model_that_keeps_no_keys_has_no_cache_to_size(tmp_path):

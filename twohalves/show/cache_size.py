@@ -187,8 +187,8 @@ def on_a_card() -> Markdown:
     one, at_once = cache_bytes(chapter_shape(), windows()[1]), int(claim("conversations"))
     whole = file + full_cache()
     return say(
-        f"**One conversation** of {fixed(windows()[1])} tokens, weights at 16 bits: "
-        f"{exact(weights / GB)} GB and {amount(one / GB)} GB of cache, "
+        f"**One conversation** of {fixed(windows()[1])} tokens, {exact(claim('params_billion'))} "
+        f"billion weights at 16 bits: {exact(weights / GB)} GB and {amount(one / GB)} GB of cache, "
         f"{amount((weights + one) / GB)} GB together.",
         f"**{fixed(at_once)} at once**: the weights are there once, the cache {fixed(at_once)} "
         f"times, {both(at_once * one)}. That is {number(at_once * one / weights)} times the "
@@ -198,4 +198,15 @@ def on_a_card() -> Markdown:
         f"this is {fixed(whole / GIB, 2)} GiB: it fits into 16, by "
         f"{amount((16 * GIB - whole) / 10**6)} MB. What is still missing then is the server "
         "itself, and the room to compute in.",
+    )
+
+
+def experts_speed() -> Markdown:
+    """What the active weights of the chapter's mixture of experts are for."""
+    total, active, dense = claim("moe_total_b"), claim("moe_active_b"), claim("dense_b")
+    return say(
+        f"The active ones decide how fast it writes: a token reads {percent(active / total)} of "
+        f"the weights, and the chapter found it slightly faster than a dense model of "
+        f"{exact(dense)} billion. With many users at a time that advantage shrinks. Their tokens "
+        "are sent to different experts, so a step reads more of them."
     )
