@@ -54,7 +54,7 @@ def picture(reserved: int | None = None, used: int | None = None, block: int = B
         svg.box(_LEFT + 80, top, 14, 14, svg.FAINT),
         svg.label(_LEFT + 100, top + 12, "reserved, and empty"),
     ]
-    told = f"Room for keys and values, to scale. {whole}; {paged}."
+    told = f"Room for keys and values, to scale: {whole}; {paged}."
     return SVG(svg.drawing(_WIDTH, 2 * _PITCH + 32, told, parts))
 
 
