@@ -111,16 +111,22 @@ def test_the_readers_model_is_sized(tmp_path):
 
 
 def test_the_sliders_begin_with_the_readers_model(tmp_path):
-    """Each value is taken as it is, and says from which run it is."""
+    """Each value is taken as it is, and says from which run it is.
+
+    The margin: 176 MiB, a twentieth of 2.02 GB and 8,448 x 1,024 bytes are 0.274 GiB.
+    """
     run = run_of(tmp_path, PLAIN, kv_type="q8_0")
     begun = begin(spec("kv_cache"), own_cache.start(run), ())
 
     assert begun.notes == []
     assert begun.values == {
         "layers": 28, "kv_heads": 8, "head_dim": 128, "weights_gb": 2.019, "tokens": 8192,
-        "slots": 1, "cache_type": "q8_0", "memory_gib": 16,
+        "slots": 1, "cache_type": "q8_0", "memory_gib": 16, "margin_gib": 0.28, "parameters_b": 0,
     }  # fmt: skip
     assert begun.sources["layers"] == "run r"
+    assert begun.sources["parameters_b"] == "not told in run r"
+    run.session["model"]["parameter_count"] = 3_212_749_888
+    assert begin(spec("kv_cache"), own_cache.start(run), ()).values["parameters_b"] == 3.213
 
 
 def test_layers_of_several_kinds_are_told_apart(tmp_path):
