@@ -9,7 +9,7 @@ from twohalves.show.calculator.scale import ends, position, stops, value_at
 
 INPUTS = [
     pytest.param(each, id=f"{name} {each['id']}")
-    for name in ("kv_cache", "latency", "worksheet")
+    for name in ("kv_cache", "latency", "roofline", "worksheet")
     for each in spec(name)["inputs"]
     if each["kind"] == "number"
 ]

@@ -63,7 +63,7 @@ def test_a_preset_that_needs_other_rates_says_so():
     assert "is not among the choices" in read(live.said.value)
 
 
-@pytest.mark.parametrize("name", ["kv_cache", "latency", "worksheet"])
+@pytest.mark.parametrize("name", ["kv_cache", "latency", "roofline", "worksheet"])
 def test_nothing_wild_breaks_it(name):
     """Every odd number in every field, in random order: a picture stands, and no figure is odd."""
     live = Live(name)
@@ -79,7 +79,7 @@ def test_nothing_wild_breaks_it(name):
         assert not re.search(r"\b(nan|inf|infinity)\b", shown)
 
 
-@pytest.mark.parametrize("name", ["kv_cache", "latency", "worksheet"])
+@pytest.mark.parametrize("name", ["kv_cache", "latency", "roofline", "worksheet"])
 def test_every_place_of_every_slider_is_a_value(name):
     """The ends and some places between: moved there, the slider stays there."""
     live = Live(name)

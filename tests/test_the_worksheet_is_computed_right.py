@@ -5,13 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.vectors import make_kv_cache, make_latency, make_worksheet
+from tests.vectors import make_kv_cache, make_latency, make_roofline, make_worksheet
 from twohalves.formulas import FittedLatency
 from twohalves.show.calculator import RateSet, outcome, spec
 from twohalves.show.calculator.start import begin, take
 
 FOLDER = Path(__file__).parent / "vectors"
-MAKERS = {"kv_cache": make_kv_cache, "latency": make_latency, "worksheet": make_worksheet}
+MAKERS = {
+    "kv_cache": make_kv_cache,
+    "latency": make_latency,
+    "roofline": make_roofline,
+    "worksheet": make_worksheet,
+}
 VECTORS = {
     name: json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")) for name in MAKERS
 }
@@ -42,7 +47,8 @@ def taken(vector):
 
 
 @pytest.mark.parametrize(
-    ("name", "fewest"), [("kv_cache", 40), ("latency", 60), ("worksheet", 200)]
+    ("name", "fewest"),
+    [("kv_cache", 40), ("latency", 60), ("roofline", 60), ("worksheet", 200)],
 )
 def test_the_vectors_are_those_of_exact_arithmetic(name, fewest):
     """The committed file is what the derivation in fractions gives."""

@@ -24,6 +24,7 @@ PURE = (
     "latency",
     "worksheet",
     "kv_cache",
+    "roofline",
     "kinds",
 )
 """Arithmetic and wording, twins of the Python half; they need no page."""

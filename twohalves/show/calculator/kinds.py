@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from twohalves.show.calculator import kv_cache, latency, worksheet
+from twohalves.show.calculator import kv_cache, latency, roofline, worksheet
 from twohalves.show.calculator.rates import RateSet
 from twohalves.show.calculator.spec import Results, Spec, Values, spec
 from twohalves.show.calculator.words import shown
@@ -37,6 +37,12 @@ KINDS: Mapping[str, Kind] = {
         sentence=latency.sentence,
         notes=latency.notes,
         picture=latency.picture,
+    ),
+    "roofline": Kind(
+        compute=roofline.compute,
+        sentence=roofline.sentence,
+        notes=roofline.notes,
+        picture=roofline.picture,
     ),
     "worksheet": Kind(
         compute=worksheet.compute,

@@ -3,7 +3,7 @@
   "use strict";
 
   // by name in data/worksheet.json; each is a file of its own with compute, sentence, notes, picture
-  const KINDS = { kv_cache: T.kvCache, latency: T.latency, worksheet: T.worksheet };
+  const KINDS = { kv_cache: T.kvCache, latency: T.latency, roofline: T.roofline, worksheet: T.worksheet };
 
   /** Everything that a calculator shows for one set of accepted inputs. */
   function outcome(name, spec, values, rates) {
