@@ -194,6 +194,10 @@ def test_bytes_per_token_of_the_cases(told, growing, windowed, never):
         (part("qwen3_5_moe",
               config("qwen3_5_moe_text", 60, 32, 2, 4096, head_dim=256,
                      layer_types=repeated(LINEAR, LINEAR, LINEAR, FULL, times=15))), 30_720, 0),
+        # its window switched off: every layer sees all
+        (config("llama4", 48, 40, 8, 5120, head_dim=128, attention_chunk_size=None), 196_608, 0),
+        # huggingface.co/MiniMaxAI/MiniMax-M2: 62 layers, 8 KV heads of 128 (3072 / 48 = 64)
+        (config("minimax_m2", 62, 48, 8, 3072, head_dim=128), 253_952, 0),
         # huggingface.co/bigcode/starcoder: 40 layers, one pair of 6144 / 48
         ({"model_type": "gpt_bigcode", "n_layer": 40, "n_head": 48, "n_embd": 6144,
           "multi_query": True}, 20_480, 0),
@@ -325,6 +329,7 @@ T5_SMALL = {
         # a family whose heads are wider than the hidden state's share
         (config("gemma2", 46, 32, 16, 4608, sliding_window=4096), ("head_dim",)),
         (config("gemma2", 46, 32, 16, 4608, head_dim=128), ("sliding_window",)),
+        (config("llama4", 48, 40, 8, 5120, head_dim=128), ("attention_chunk_size",)),
         # windows in layers that are not named
         (config("llama", 32, 32, 8, 4096, sliding_window=512), ("layer_types",)),
         (config("gpt_oss", 2, 64, 8, 2880, head_dim=64, layer_types=[SLIDE, FULL]),

@@ -311,6 +311,29 @@ def test_a_state_is_told_apart(info, growing, state):
     assert cache_bytes(shape, 100) == 100 * growing
 
 
+@pytest.mark.parametrize(
+    ("info", "written", "row"),
+    [
+        # B25: MiniCPM3-4B, 62 x 40 x (96 + 64) x 2 and 62 x 288 x 2
+        (dense("minicpm3", 62, 40, 40, 2560, attention__key_length=96,
+               attention__value_length=64, attention__kv_lora_rank=256,
+               rope__dimension_count=32), 793_600, 35_712),
+        # a file of DeepSeek-V3 from before engines knew latent rows
+        (dense("deepseek2", 61, 128, 128, 7168, attention__key_length=192,
+               attention__value_length=128, attention__kv_lora_rank=512,
+               rope__dimension_count=64), 4_997_120, 70_272),
+    ],
+)  # fmt: skip
+def test_a_latent_model_that_is_written_out_says_so(info, written, row):
+    """What the engine keeps with this file, and what the model itself would need."""
+    shape = kv_shape(info)
+
+    assert bytes_per_token(shape).growing == written
+    assert "all heads are written out" in " ".join(shape.notes)
+    latent = dict(shape.otherwise)["keeps one latent row a layer"]
+    assert bytes_per_token(latent).growing == row
+
+
 def test_other_engines_keep_the_same_model_otherwise():
     """B07: values beside the latent rows, or written out: 61 x 128 x (192 + 128) x 2; B16."""
     latent = {what: bytes_per_token(shape) for what, shape in kv_shape(DEEPSEEK).otherwise}

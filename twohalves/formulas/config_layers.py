@@ -71,10 +71,11 @@ def _named(keys: ConfigKeys, key: str, name: Any) -> Kind:  # noqa: ANN401 - wha
 
 def _windowed(keys: ConfigKeys, count: int) -> Sequence[Kind]:
     """Layers that all attend; some or all of them with a window."""
-    window = keys.optional("attention_chunk_size" if keys.family == "llama4" else "sliding_window")
+    key = "attention_chunk_size" if keys.family == "llama4" else "sliding_window"
+    window = keys.optional(key)
     if not window or keys.get("use_sliding_window") is False:
-        if keys.family in _FULL_EVERY and keys.family != "llama4":
-            keys.lack("sliding_window")
+        if keys.family in _FULL_EVERY and not keys.is_null(key):
+            keys.lack(key)  # a file that leaves it out relies on a default
         return [_SEES_ALL] * count
     slides = Kind(window=window)
     if keys.family in _ALL_SLIDE:

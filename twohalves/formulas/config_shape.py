@@ -18,15 +18,16 @@ from twohalves.formulas.kv_cache import KvShape
 from twohalves.formulas.shape_notes import INDEXER, noted_shape
 
 _USUAL_NAMES = frozenset({
-    "apertus", "arcee", "baichuan", "bamba", "bitnet", "cohere", "cohere2", "deepseek",
+    "apertus", "arcee", "baichuan", "bamba", "bitnet", "cohere", "cohere2", "deepseek", "dots1",
     "ernie4_5", "ernie4_5_moe", "exaone4", "falcon_h1", "gemma", "gemma2", "gemma3", "gemma3n",
     "gemma4", "gemma4_unified", "glm", "glm4", "glm4_moe", "gpt_neox", "gpt_oss", "granite",
-    "granitemoe", "granitemoehybrid", "granitemoeshared", "helium", "internlm", "internlm2",
-    "jamba", "lfm2", "lfm2_moe", "llama", "llama4", "minicpm", "ministral", "ministral3",
-    "mistral", "mixtral", "nemotron", "nemotron_h", "olmo", "olmo2", "olmo3", "olmoe", "opt",
-    "persimmon", "phi", "phi3", "phimoe", "qwen", "qwen2", "qwen2_5_vl", "qwen2_moe", "qwen2_vl",
-    "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_moe", "qwen3_next", "qwen3_vl", "qwen3_vl_moe",
-    "seed_oss", "smollm3", "stablelm", "starcoder2",
+    "granitemoe", "granitemoehybrid", "granitemoeshared", "helium", "hunyuan_v1_dense",
+    "hunyuan_v1_moe", "internlm", "internlm2", "jamba", "lfm2", "lfm2_moe", "llama", "llama4",
+    "minicpm", "minimax_m2", "ministral", "ministral3", "mistral", "mixtral", "nemotron",
+    "nemotron_h", "olmo", "olmo2", "olmo3", "olmoe", "opt", "persimmon", "phi", "phi3", "phimoe",
+    "qwen", "qwen2", "qwen2_5_vl", "qwen2_moe", "qwen2_vl", "qwen3", "qwen3_5", "qwen3_5_moe",
+    "qwen3_moe", "qwen3_next", "qwen3_vl", "qwen3_vl_moe", "seed_oss", "smollm3", "stablelm",
+    "starcoder2",
 })  # fmt: skip
 _KNOWN = _USUAL_NAMES | LATENT | OTHER_NAMES | WITHOUT_ATTENTION
 _NOT_UNDERSTOOD = ("is_encoder_decoder", "cross_attention_layers", "use_cla", "compress_ratios")

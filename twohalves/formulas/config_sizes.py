@@ -63,8 +63,9 @@ _OLD = _FALCON | {
 """Families from before grouped queries: a file that tells no KV heads has one for each query."""
 _WIDTH_TOLD = frozenset({
     "falcon_h1", "gemma", "gemma2", "gemma3", "gemma3n", "gemma4", "gemma4_unified", "glm", "glm4",
-    "gpt_oss", "helium", "nemotron_h", "openelm", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_moe",
-    "qwen3_next", "qwen3_vl", "qwen3_vl_moe", "seed_oss",
+    "gpt_oss", "helium", "hunyuan_v1_dense", "hunyuan_v1_moe", "minimax_m2", "nemotron_h",
+    "openelm", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_moe", "qwen3_next", "qwen3_vl",
+    "qwen3_vl_moe", "seed_oss",
 })  # fmt: skip
 """Families whose heads need not be the hidden state's share: the file must tell their width."""
 _DEFAULTS = {"gemma3": {"heads": 8, "kv_heads": 4, "width": 256}}

@@ -13,7 +13,7 @@ from typing import Any
 from twohalves.errors import KvShapeUnknown
 from twohalves.formulas.kept_state import layer_state_bytes
 from twohalves.formulas.kv_cache import KvLayer, KvShape
-from twohalves.formulas.shape_notes import INDEXER, Latent, States, noted_shape
+from twohalves.formulas.shape_notes import INDEXER, Latent, States, noted_shape, written_out
 
 _FULL_EVERY = {
     "gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "gptoss": 2, "cohere2": 4, "olmo2": 4,
@@ -49,31 +49,39 @@ def kv_shape(model_info: Mapping[str, Any]) -> KvShape:
     if keys.architecture in _ATTENDS_NOWHERE:
         return _of_states_only(keys, count)
     query = keys.each("attention.head_count", count)
-    heads = keys.each(_KV_HEADS, count) if keys.has(_KV_HEADS) else query
-    windows = _windows(keys, count)
-    attends = _attends(keys, count)
     latent = keys.optional("attention.key_length_mla") > 0
-    widths = [_widths(keys, query, windowed=each, latent=latent) for each in (False, True)]
     own = count - keys.optional("nextn_predict_layers") - _shared(keys, count)
-    keys.refuse()
-    layers = tuple(
-        KvLayer(heads=heads[at], key_width=key, value_width=value, window=windows[at])
-        for at in range(own)
-        for key, value in [widths[windows[at] is not None]]
-        if heads[at] and attends[at]
-    )
-    if not layers:  # what attends nowhere has no cache to size
+    layers = _layers(keys, query, latent=latent)[: max(own, 0)]
+    if not any(layers):  # what attends nowhere has no cache to size
         keys.lack(_KV_HEADS)
-        keys.refuse()
+    keys.refuse()
+    kept = tuple(layer for layer in layers if layer)
     everywhere = keys.architecture in _ATTENDS_EVERYWHERE
-    return noted_shape(
-        layers,
+    shape = noted_shape(
+        kept,
         query_heads=max(query),
-        states=_states(keys, len(layers) if everywhere else own - len(layers)),
+        states=_states(keys, own if everywhere else own - len(kept)),
         latent=_latent(keys, max(query)) if latent else None,
         further=_notes(keys),
         read=keys.read,
     )
+    rank = 0 if latent else keys.told("attention.kv_lora_rank")
+    return written_out(shape, rank, keys.told("rope.dimension_count")) if rank else shape
+
+
+def _layers(keys: _Keys, query: Sequence[int], *, latent: bool) -> Sequence[KvLayer | None]:
+    """What each layer keeps; None = no keys and values."""
+    count = len(query)
+    heads = keys.each(_KV_HEADS, count) if keys.has(_KV_HEADS) else query
+    attends, windows = _attends(keys, count), _windows(keys, count)
+    widths = [_widths(keys, query, windowed=each, latent=latent) for each in (False, True)]
+    return [
+        KvLayer(heads=heads[at], key_width=key, value_width=value, window=windows[at])
+        if heads[at] and attends[at]
+        else None
+        for at in range(count)
+        for key, value in [widths[windows[at] is not None]]
+    ]
 
 
 def _of_states_only(keys: _Keys, count: int) -> KvShape:

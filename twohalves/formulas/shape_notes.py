@@ -16,6 +16,10 @@ _LATENT = (
     "One latent row a layer, from which keys and values are both read: an engine that also keeps "
     "the values apart takes more."
 )
+_WRITTEN_OUT = (
+    "Keys and values of all heads are written out, as the engine does with this file: the model "
+    "itself needs one latent row a layer."
+)
 INDEXER = "The cache of its indexer is not counted."
 """Said of a model that picks the tokens to attend to with a small cache of its own."""
 _WINDOWS = "Layers with a window keep its tokens only: an engine without windows keeps all."
@@ -79,6 +83,24 @@ def noted_shape(
     return dataclasses.replace(
         shape,
         otherwise=tuple((what, dataclasses.replace(shape, layers=kept)) for what, kept in others),
+    )
+
+
+def written_out(shape: KvShape, rank: int, rope: int) -> KvShape:
+    """The same shape, with a remark that one latent row would do in place of what it keeps.
+
+    Args:
+        shape: a latent model whose keys and values are written out for all heads.
+        rank: numbers of a latent row that values are read from.
+        rope: numbers of it that tell the place; 0 = not told.
+    """
+    shape = dataclasses.replace(shape, notes=(*shape.notes, _WRITTEN_OUT))
+    if not rope:
+        return shape
+    row = KvLayer(heads=1, key_width=rank + rope, value_width=0)
+    latent = dataclasses.replace(shape, layers=(row,) * len(shape.layers), otherwise=())
+    return dataclasses.replace(
+        shape, otherwise=(*shape.otherwise, ("keeps one latent row a layer", latent))
     )
 
 

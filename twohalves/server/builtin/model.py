@@ -145,7 +145,8 @@ class ServedModel:
         except KvShapeUnknown:
             return self.size
         cache = cache_bytes(shape, num_ctx, slots=setup.slots, kv_type=setup.kv_type)
-        return self.size - self.header.data_offset + cache
+        state = setup.slots * (shape.state_bytes or 0)
+        return self.size - self.header.data_offset + cache + state
 
 
 def read_model(path: pathlib.Path) -> ServedModel:
