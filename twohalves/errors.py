@@ -9,7 +9,7 @@
         WindowTooShort, NotInThisRun, ServerGone, ServerShared, AnotherAnswers,
         PrivateServesAnother, RequestUnusable, RequestTooLong, CountsUnusable
       the arithmetic
-        KvShapeUnknown, ShapeFileUnusable, SlidersUnusable
+        KvShapeUnknown, ShapeFileUnusable, WindowUnusable, SlidersUnusable
       the command line and the environment
         WordsLeft, RunsNotNamed, PythonWithoutVenv, FolderNotWritable, DiskFull, InstallFailed,
         MachineNotReady, SiteMissing, PortTaken
@@ -22,12 +22,12 @@
         SiteNotWritten, CalculatorUnusable
       the built-in server
         WeightsMissing, WeightsUnreadable, EngineMissing, EngineBroke, RequestRefused,
-        NotLoopback, VariableUnusable, FlashAttentionNeeded
+        NotLoopback, VariableUnusable, FlashAttentionNeeded, AllocationUntold
       finding a server, and talking to it
         EndpointMalformed, ServerUnreachable, HostUnknown, ProxyUnreachable,
         VariablesNotUnderstood, NotOllama, ProxyAnswered, NoServer, BuiltinFailed,
-        OllamaMissing, SettingUnusable, NotAgreed, DoesNotFit, ServerRefused, ServerBusy,
-        ServerBroke, ServerSilent, AnswerUnreadable,
+        OllamaMissing, SettingUnusable, NotAgreed, ReloadNotAgreed, DoesNotFit, ServerRefused,
+        ServerBusy, ServerBroke, ServerSilent, AnswerUnreadable,
         NoModelInstalled, SeveralModels, ModelMissing, NotBuiltIn, CannotPull
 
 A subclass takes facts and builds two texts itself: ``what`` happened and the ``next_step``
@@ -377,6 +377,18 @@ class ShapeFileUnusable(TwoHalvesError, ValueError):
             "Give the config.json that stands beside a model's weights, or its GGUF file (the "
             'first part of several), as `lab.shape("models/config.json")`.'
         )
+
+
+class WindowUnusable(TwoHalvesError, ValueError):
+    """A cache was to be sized for no token, or for nobody."""
+
+    def __init__(self, tokens: int, slots: int) -> None:
+        super().__init__(tokens, slots)
+        self.what = (
+            f"A cache of {tokens} tokens in {slots} {'slot' if slots == 1 else 'slots'} cannot be "
+            "sized: both are counted from 1."
+        )
+        self.next_step = "Give the window in tokens, such as 4096, and slots from 1."
 
 
 class SlidersUnusable(TwoHalvesError, ValueError):
@@ -867,6 +879,18 @@ class FlashAttentionNeeded(TwoHalvesError):
         )
 
 
+class AllocationUntold(TwoHalvesError):
+    """The engine loaded a model and did not say how large its cache is."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.what = f"The engine loaded {path} and told of no cache of keys and values."
+        self.next_step = (
+            "Name a model whose layers attend; or install the engine's tested version: "
+            "`python3 -m pip install -r requirements-builtin.txt`."
+        )
+
+
 def _without(name: str) -> str:
     """How to do without a variable, or without an option."""
     return f"leave {name} out" if name.startswith("--") else f"unset {name}"
@@ -1018,6 +1042,19 @@ class NotAgreed(TwoHalvesError):
             f"This starts a second Ollama ({program}) with {slots} "
             f"{'slot' if slots == 1 else 'slots'} and a {kv_type} cache. It takes memory until "
             "it is stopped."
+        )
+        self.next_step = "If you want that, call it again with `agreed=True`."
+
+
+class ReloadNotAgreed(TwoHalvesError):
+    """A server's model is loaded anew only for a reader who wants it."""
+
+    def __init__(self, model: str, windows: tuple[int, ...]) -> None:
+        super().__init__(model, windows)
+        listed = ", ".join(str(window) for window in windows)
+        self.what = (
+            f"This loads {model} anew with windows of {listed} tokens, and then as it was. "
+            "Meanwhile other programs that use the server wait, and what its cache held is lost."
         )
         self.next_step = "If you want that, call it again with `agreed=True`."
 

@@ -1,5 +1,7 @@
 """Pure arithmetic in SI units and tokens: no files, no clocks, no plots."""
 
+from twohalves.formulas.allocated import allocated_bytes
+from twohalves.formulas.cache_slope import bytes_a_token, types_by_slope
 from twohalves.formulas.config_shape import config_shape
 from twohalves.formulas.cost import (
     Bill,
@@ -54,6 +56,7 @@ __all__ = [
     "Stay",
     "Traffic",
     "Work",
+    "allocated_bytes",
     "attention_flop",
     "bandwidth_used",
     "batch_at_ridge",
@@ -61,6 +64,7 @@ __all__ = [
     "batch_in_memory",
     "batch_within",
     "bill",
+    "bytes_a_token",
     "bytes_per_token",
     "cache_bytes",
     "config_shape",
@@ -83,5 +87,6 @@ __all__ = [
     "saved_by_cache",
     "saved_by_hit_rate",
     "static",
+    "types_by_slope",
     "uniform_shape",
 ]

@@ -24,7 +24,8 @@ from typing import IO, Any, cast
 from twohalves.errors import EngineBroke, EngineMissing, RequestRefused, WeightsUnreadable
 from twohalves.server.answering import Started
 
-_PROGRAM = pathlib.Path(__file__).with_name("engine_process.py")
+PROGRAM = pathlib.Path(__file__).with_name("engine_process.py")
+"""What runs as the engine's own process."""
 _BROKEN_OFF = "unexpected EOF"  # Ollama's words for a runner that is gone
 _SILENCE_S = 600
 """Longest wait for the engine's next byte; it pings every 30 seconds while it computes."""
@@ -203,7 +204,7 @@ class Engine:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-P", "-X", "utf8", str(_PROGRAM)]
+    command = [sys.executable, "-P", "-X", "utf8", str(PROGRAM)]
     flags = 0
     if sys.platform == "win32":
         flags = subprocess.CREATE_NO_WINDOW

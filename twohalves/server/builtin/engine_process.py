@@ -54,8 +54,9 @@ def _load(wanted: dict[str, Any]) -> tuple[object, dict[str, str]]:
     params.n_batch = params.n_ubatch = wanted["num_batch"]
     if wanted["num_thread"]:
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = wanted["num_thread"]
-    kind = type(params.cache_type_k)["GGML_TYPE_" + wanted["kv_type"].upper()]
-    params.cache_type_k = params.cache_type_v = kind
+    kinds = type(params.cache_type_k)
+    params.cache_type_k = kinds["GGML_TYPE_" + wanted["kv_type"].upper()]
+    params.cache_type_v = kinds["GGML_TYPE_" + (wanted.get("v_type") or wanted["kv_type"]).upper()]
     params.flash_attn_type = xllamacpp.llama_flash_attn_type(
         _FLASH_ATTENTION[wanted["flash_attention"]]
     )
@@ -68,7 +69,7 @@ def _load(wanted: dict[str, Any]) -> tuple[object, dict[str, str]]:
     params.cors_credentials = False
     params.endpoint_slots = False
     params.ui = False
-    params.verbosity = 0
+    params.verbosity = wanted.get("verbosity", 0)
     loaded = xllamacpp.Server(params)
     return loaded, {"address": loaded.listening_address}
 
