@@ -35,6 +35,8 @@ def in_memory(card_gb: float) -> Markdown:
     Args:
         card_gb: memory of the card, GB.
     """
+    if card_gb <= 0:
+        return _above_zero()
     rows = []
     for tokens in (int(claim("longest_prompt")), *windows()):
         fit, eight = (_fits(card_gb, tokens, kind) for kind in ("f16", "q8_0"))
@@ -51,6 +53,8 @@ def in_memory(card_gb: float) -> Markdown:
 
 def memory_first(card_gb: float) -> Markdown:
     """Which of the two caps the batch at the context lengths of the table above."""
+    if card_gb <= 0:
+        return _above_zero()
     lengths = (int(claim("longest_prompt")), *windows())
     sooner = [tokens for tokens in lengths if _fits(card_gb, tokens) < _ridge()]
     needed = [_ridge() * _cache(tokens) / GB for tokens in (windows()[0], windows()[-1])]
@@ -73,9 +77,12 @@ def objective(
     Args:
         limits_ms: milliseconds that a user may wait for the next token.
         card_gb: memory of the card, GB.
-        context_tokens: that each of them has in the cache, at least 1.
+        context_tokens: that each of them has in the cache; less than 1 counts as 1.
         kv_type: of the cache.
     """
+    if min(card_gb, *limits_ms, 1) <= 0:
+        return _above_zero()
+    context_tokens = max(1, context_tokens)
     cache, fits = _cache(context_tokens, kv_type), _fits(card_gb, context_tokens, kv_type)
     rows = []
     for limit in limits_ms:
@@ -104,22 +111,29 @@ def halved(limit_ms: float, context_tokens: int, card_gb: float) -> Markdown:
 
     Args:
         limit_ms: the time that is halved, milliseconds.
-        context_tokens: that each user has in the cache, at least 1.
+        context_tokens: that each user has in the cache; less than 1 counts as 1.
         card_gb: memory of the card, GB.
     """
+    if min(card_gb, limit_ms) <= 0:
+        return _above_zero()
+    context_tokens = max(1, context_tokens)
     cache, fits = _cache(context_tokens), _fits(card_gb, context_tokens)
     before, after = (
         min(fits, batch_within(chapter_roof(), limit / 1000, parameters(), BITS, cache))
         for limit in (limit_ms, limit_ms / 2)
     )
     if not after:
-        return say(f"Within {number(limit_ms / 2)} ms nobody is served: weights take longer.")
+        return say(f"Within {number(limit_ms / 2)} ms nobody is served from this card.")
     kept = _throughput(after, context_tokens) / _throughput(before, context_tokens)
     return say(
         f"Half the time, {number(limit_ms / 2)} ms instead of {number(limit_ms)}, leaves "
         f"{percent(after / before)} of the users and {percent(kept)} of the throughput. Below the "
         "ridge, the last users of a batch bring little and cost everybody time."
     )
+
+
+def _above_zero() -> Markdown:
+    return say("A card has memory, and a token takes time: give numbers above 0.")
 
 
 def _throughput(batch: int, context_tokens: int, kv_type: str = "f16") -> float:

@@ -53,6 +53,8 @@ def counted_out(run: Run, batch: int, bits: float) -> Markdown:
         batch: users that share the step.
         bits: of a weight.
     """
+    if min(batch, bits) <= 0:
+        return say("A step needs a user, and a weight its bits: give numbers above 0.")
     sizes = [
         (reference.session()["model"]["tag"], parameters()),
         (f"a model of {fixed(claim('big_model_b'))} billion", claim("big_model_b") * _GIGA),
