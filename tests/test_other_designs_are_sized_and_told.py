@@ -5,6 +5,7 @@ import csv
 import pytest
 
 from tests.tables import rows_of
+from twohalves import lab
 from twohalves.errors import UnknownName
 from twohalves.formulas import config_shape
 from twohalves.places import DATA
@@ -51,19 +52,19 @@ GROWS = {  # bytes a token at f16: in layers that keep all, and in layers with a
     "Llama 3.2 3B": (114_688, "–"),  # 28 x 8 x 256 x 2
     "Falcon 7B": (8_192, "–"),  # 32 x 1 x 128 x 2
     "Mistral Nemo 12B": (163_840, "–"),  # 40 x 8 x 256 x 2
-    "Gemma 3 4B": (20_480, "118,784, for 1,024 tokens"),  # 5 and 29 x 4 x 512 x 2
-    "Gemma 3n E4B": (8_192, "32,768, for 512 tokens"),  # 4 and 16 x 2 x 512 x 2
+    "Gemma 3 4B": (20_480, "118,784 × 1,024"),  # 5 and 29 x 4 x 512 x 2
+    "Gemma 3n E4B": (8_192, "32,768 × 512"),  # 4 and 16 x 2 x 512 x 2
     "DeepSeek V3": (70_272, "–"),  # 61 x (512 + 64) x 2
     "Qwen3 Next 80B": (24_576, "–"),  # 12 x 2 x 512 x 2
     "Falcon Mamba 7B": (0, "–"),
 }
 MEMORY = {  # GiB of 32,768 tokens, or of the longest context
-    "Llama 3.2 3B": "32,768: 3.5 GiB",
-    "Falcon 7B": "2,048: 0.0156 GiB",
-    "Mistral Nemo 12B": "32,768: 5 GiB",
-    "Gemma 3 4B": "32,768: 0.738 GiB",  # 0.625 + 118,784 x 1,024 / 2^30
-    "Gemma 3n E4B": "32,768: 0.266 GiB",  # 0.25 + 32,768 x 512 / 2^30
-    "DeepSeek V3": "32,768: 2.14 GiB",
+    "Llama 3.2 3B": "3.5",
+    "Falcon 7B": "0.0156",
+    "Mistral Nemo 12B": "5",
+    "Gemma 3 4B": "0.738",  # 0.625 + 118,784 x 1,024 / 2^30
+    "Gemma 3n E4B": "0.266",  # 0.25 + 32,768 x 512 / 2^30
+    "DeepSeek V3": "2.14",
 }
 
 
@@ -76,6 +77,7 @@ def test_the_table_of_designs():
     }
     assert {name: rows[name][3] for name in MEMORY} == MEMORY
     assert all(rows[name][2] == "–" for name in MEMORY)  # and no state beside
+    assert "2,048 for Falcon 7B and 8,192 for Falcon Mamba 7B" in families.by_design().data
     assert all(rows[name][2] != "–" for name in ("Qwen3 Next 80B", "Falcon Mamba 7B"))
 
 
@@ -137,3 +139,14 @@ def test_how_else_an_engine_may_keep_a_model_is_told():
     """Without windows 34 x 4 x 512 x 2; with all heads written out 61 x 128 x (192 + 128) x 2."""
     assert "139,264 bytes a token" in families.one(of("Gemma 3 4B"), 100).data
     assert "4,997,120 bytes a token" in families.one(of("DeepSeek V3"), 100).data
+
+
+@pytest.mark.parametrize(
+    "path", sorted((DATA / "models").glob("*.json")), ids=lambda path: path.stem
+)
+def test_the_committed_files_are_examples_for_the_readers_cell(path):
+    """Each is read as a reader's own config.json would be, and gives what the table has."""
+    shape = lab.shape(path)
+
+    assert shape in [config_shape(model.config) for model in published.models()]
+    assert families.one(shape, 1000).data

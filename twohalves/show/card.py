@@ -77,15 +77,15 @@ def which(
     window = windows()[1] if window is None else window
     found = ranked(models or three(), int(card_gib * GIB), window, sequences)
     rows = [_row(fit) for fit in found]
-    header = ["model", "weights, GB", "cache, GB", "margin, GB", "together, GB"]
-    header += ["of the card", "largest window", "most sequences"]
+    header = ["model", "weights", "cache", "margin", "sum", "on the card", "window", "sequences"]
     close = any(-fit.needs.margin <= fit.left < 0 for fit in found)
     doubt = " Where less than the margin is missing, only a try can tell." if close else ""
     caption = (
         f"A card of {exact(card_gib)} GiB, which are {amount(card_gib * GIB / GB)} GB, with "
-        f"{counted(sequences, 'sequence')} of {counted(window, 'token')}. The margin is this "
-        "project's estimate. The largest window is for that many sequences, the most sequences "
-        "for that window; what a model was trained for may be less."
+        f"{counted(sequences, 'sequence')} of {counted(window, 'token')}. Sizes "
+        "are in GB; the margin is this project's estimate. Last come the largest window for that "
+        "many sequences and the most sequences of that window; what a model was trained for may be "
+        "less."
         f"{doubt}"
     )
     return table(header, rows, caption)

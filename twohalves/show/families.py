@@ -48,22 +48,26 @@ def answer() -> Markdown:
 
 def by_design() -> Markdown:
     """Public models: what grows with each token, what stops growing, what never grows."""
-    rows = []
+    rows, shorter = [], []
     for model in published.models():
         shape, tokens = config_shape(model.config), _tokens(model)
+        if tokens < TOKENS:
+            shorter.append(f"{fixed(tokens)} for {model.name}")
         rows.append(
             [
                 f"{model.name}: {model.design}",
                 fixed(bytes_per_token(shape).growing),
                 _windowed(shape),
                 _state(shape),
-                f"{fixed(tokens)}: {_memory(shape, tokens)}",
+                _memory(shape, tokens),
             ]
         )
-    header = ["model", "bytes a token", "and within a window", "state", "tokens: memory"]
+    header = ["model", "bytes a token", "within a window", "state, MB", "memory, GiB"]
     caption = (
-        "At f16, for one conversation. A window's bytes are kept for its last tokens only, and "
-        "engines may add a batch to them; a state is there from the first token and does not grow."
+        "At f16. Bytes within a window are kept for as many last tokens as stand behind the ×, to "
+        "which engines may add a batch. A state is there from the first token and does not grow. "
+        f"Memory is for one conversation of {counted(TOKENS, 'token')}; "
+        f"{' and '.join(shorter)}, which were made for no more."
     )
     return table(header, rows, caption)
 
@@ -144,7 +148,7 @@ def _remarks(shape: KvShape, tokens: int) -> list[str]:
     """What was assumed, and how else the model may be kept."""
     said = list(shape.notes)
     if shape.state_bytes:
-        said.append(f"Its state takes {_state(shape)} beside, at any length.")
+        said.append(f"Its state takes {_state(shape)} MB beside, at any length.")
     said += [
         f"An engine that {what} takes {fixed(bytes_per_token(other).growing)} bytes a token at "
         f"f16, and {both(cache_bytes(other, tokens))} for this conversation."
@@ -160,7 +164,7 @@ def _tokens(model: Published) -> int:
 def _memory(shape: KvShape, tokens: int) -> str:
     if shape.state_bytes is None:
         return "not known"
-    return f"{amount(_whole(shape, tokens) / GIB)} GiB"
+    return amount(_whole(shape, tokens) / GIB)
 
 
 def _whole(shape: KvShape, tokens: int) -> int:
@@ -174,10 +178,10 @@ def _windowed(shape: KvShape) -> str:
             sizes[layer.window] += layer.bytes_per_token("f16")
     if not sizes:
         return "–"
-    return ", ".join(f"{fixed(size)}, for {fixed(at)} tokens" for at, size in sorted(sizes.items()))
+    return ", ".join(f"{fixed(size)} × {fixed(at)}" for at, size in sorted(sizes.items()))
 
 
 def _state(shape: KvShape) -> str:
     if shape.state_bytes is None:
         return "not known"
-    return f"{amount(shape.state_bytes / 10**6)} MB" if shape.state_bytes else "–"
+    return amount(shape.state_bytes / 10**6) if shape.state_bytes else "–"
