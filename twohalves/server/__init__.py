@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from twohalves.server.answering import Server, Started, who
 from twohalves.server.border import translated
+from twohalves.server.cache_type import CacheType, cache_type
 from twohalves.server.client import client, sender
 from twohalves.server.counters import Meaning, by_version, meaning
 from twohalves.server.find import find
@@ -18,6 +19,7 @@ from twohalves.server.private import start
 from twohalves.server.pull import Pulled, pull
 
 __all__ = [
+    "CacheType",
     "Meaning",
     "Model",
     "ModelFacts",
@@ -25,6 +27,7 @@ __all__ = [
     "Server",
     "Started",
     "by_version",
+    "cache_type",
     "choose",
     "client",
     "facts",
