@@ -196,6 +196,21 @@ def test_bytes_per_token_of_the_cases(told, growing, windowed, never):
                      layer_types=repeated(LINEAR, LINEAR, LINEAR, FULL, times=15))), 30_720, 0),
         # its window switched off: every layer sees all
         (config("llama4", 48, 40, 8, 5120, head_dim=128, attention_chunk_size=None), 196_608, 0),
+        # the newer form of its file: layers with keys of their own, 5 of 30 twice as wide
+        (config("gemma4_text", 30, 8, 4, 2304, head_dim=256, sliding_window=512,
+                layer_types=repeated(*[SLIDE] * 5, FULL, times=5),
+                per_layer_config={f"{at:02}": {"head_dim": 512, "intermediate_size": 1}
+                                  for at in range(5, 30, 6)}), 40_960, 102_400),
+        (config("llama", 2, 32, 8, 4096,
+                per_layer_config={"1": {"num_key_value_heads": 2}}), 10 * 256 * 2, 0),
+        # layers that only pick tokens with an index still keep a latent row
+        (latent("deepseek_v32", 2, 128, 7168, nope=128, rope=64, value=128,
+                layer_types=["indexed_attention"] * 2), 2_304, 0),
+        # a letter for each layer: one of four attends, one of them keeps nothing
+        (config("nemotron_h", 4, 32, 8, 4096, head_dim=128, hybrid_override_pattern="M-M*"),
+         4_096, 0),
+        (config("nemotron_h", 4, 32, 8, 4096, head_dim=128,
+                layers_block_type=["mamba", "moe", "mamba", "attention"]), 4_096, 0),
         # huggingface.co/MiniMaxAI/MiniMax-M2: 62 layers, 8 KV heads of 128 (3072 / 48 = 64)
         (config("minimax_m2", 62, 48, 8, 3072, head_dim=128), 253_952, 0),
         # huggingface.co/bigcode/starcoder: 40 layers, one pair of 6144 / 48
@@ -355,6 +370,10 @@ T5_SMALL = {
          ("cross_attention_layers",)),
         ({"model_type": "gpt_bigcode", "n_layer": 40, "n_head": 48, "n_embd": 6144},
          ("multi_query",)),
+        (config("llama", 2, 32, 8, 4096, per_layer_config={"1": {"sliding_window": 64}}),
+         ("per_layer_config.1",)),
+        (config("llama", 2, 32, 8, 4096, per_layer_config={"2": {}}), ("per_layer_config.2",)),
+        (config("llama", 2, 32, 8, 4096, per_layer_config=[1]), ("per_layer_config",)),
         (part("llava", {"model_type": "llama"}), ("text_config.num_hidden_layers",)),
     ],
 )  # fmt: skip
@@ -380,7 +399,8 @@ NAMES = [
     "v_head_dim", "attention_chunk_size", "no_rope_layers", "full_attn_idxs", "global_head_dim",
     "attn_layer_period", "attn_layer_offset", "hybrid_override_pattern", "attn_config",
     "text_config", "use_sliding_window", "max_window_layers", "multi_query", "state_size",
-    "conv_kernel", "intermediate_size", "num_global_key_value_heads", "layers_block_type",
+    "conv_kernel", "intermediate_size", "per_layer_config", "num_global_key_value_heads",
+    "layers_block_type",
 ]  # fmt: skip
 ATOMS = st.none() | st.booleans() | st.integers(-3, 70) | st.floats() | st.sampled_from(
     [SLIDE, FULL, LINEAR, "M", "*", ""]

@@ -17,7 +17,8 @@ _FULL_EVERY = {
 _ALL_SLIDE = frozenset({"mistral", "mixtral", "phi3", "phimoe", "starcoder2"})
 """Families all of whose layers have the window that the file tells."""
 _STATES = frozenset({"conv", "linear_attention", "mamba"})
-_FULL = frozenset({"attention", "full_attention"})
+_FULL = frozenset({"attention", "full_attention", "indexed_attention"})
+_NOTHING = frozenset({"mlp", "moe"})
 _SLIDE = {"sliding_attention": "sliding_window", "chunked_attention": "attention_chunk_size"}
 """Kinds of layers with a window, and the key that tells it."""
 
@@ -34,7 +35,7 @@ class Kind:
     """Tokens that it looks back; None = all."""
 
 
-_SEES_ALL, _STATE = Kind(), Kind(attends=False, has_state=True)
+_SEES_ALL, _STATE, _EMPTY = Kind(), Kind(attends=False, has_state=True), Kind(attends=False)
 
 
 def layer_kinds(keys: ConfigKeys, count: int) -> Sequence[Kind]:
@@ -62,6 +63,8 @@ def _listed(keys: ConfigKeys, key: str, count: int) -> Sequence[Kind]:
 def _named(keys: ConfigKeys, key: str, name: Any) -> Kind:  # noqa: ANN401 - what a file holds
     if name in _STATES:
         return _STATE
+    if name in _NOTHING:
+        return _EMPTY
     if name in _SLIDE:
         return Kind(window=keys.whole(_SLIDE[name]))
     if name not in _FULL:
@@ -133,7 +136,7 @@ def _numbered(keys: ConfigKeys, count: int, key: str) -> Sequence[Kind]:
 def _nemotron(keys: ConfigKeys, count: int) -> Sequence[Kind]:
     """A letter for each layer: M keeps a state, * attends, - and E keep nothing."""
     letters = keys.get("hybrid_override_pattern")
-    kinds = {"M": _STATE, "*": _SEES_ALL, "-": Kind(attends=False), "E": Kind(attends=False)}
+    kinds = {"M": _STATE, "*": _SEES_ALL, "-": _EMPTY, "E": _EMPTY}
     if not isinstance(letters, str) or len(letters) != count or not set(letters) <= set(kinds):
         keys.lack("hybrid_override_pattern")
         return [_SEES_ALL] * count

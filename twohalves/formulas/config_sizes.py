@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from twohalves.formulas.config_keys import ConfigKeys, is_count
 from twohalves.formulas.config_layers import Kind
@@ -86,6 +86,7 @@ class Sizes:
         query = self._each("heads", count)
         self.query_heads = max(query, default=0)
         self.latent = self._read_latent()
+        self._exceptions = self._read_exceptions(count)
         if self.latent is None:
             self._heads = self._read_heads(query, count)
             self._key_width = self._read_width()
@@ -100,10 +101,11 @@ class Sizes:
         if kind.window is None and self._global_width:
             heads, wide = self._global_heads or self._heads[at], self._global_width
             return KvLayer(heads=heads, key_width=wide, value_width=wide)
+        own = self._exceptions.get(at, {})
         return KvLayer(
-            heads=self._heads[at],
-            key_width=self._key_width,
-            value_width=self._value_width,
+            heads=own.get("num_key_value_heads", self._heads[at]),
+            key_width=own.get("head_dim", self._key_width),
+            value_width=own.get("head_dim", self._value_width),
             window=kind.window,
         )
 
@@ -154,11 +156,27 @@ class Sizes:
     def _read_global(self) -> tuple[int, int]:
         """Heads and width of the layers without a window, where those differ; else 0."""
         keys = self._keys
-        if not keys.family.startswith("gemma4"):
+        if not keys.family.startswith("gemma4") or self._exceptions:
             return 0, 0
         is_alike = keys.get("attention_k_eq_v") is False
         heads = 0 if is_alike else keys.optional("num_global_key_value_heads")
         return heads, keys.whole("global_head_dim")
+
+    def _read_exceptions(self, count: int) -> Mapping[int, Mapping[str, int]]:
+        """Layers with keys of their own: heads and width, and nothing else of attention."""
+        keys = self._keys
+        told = keys.get("per_layer_config") or {}
+        if not isinstance(told, Mapping) or (told and self.latent):
+            keys.lack("per_layer_config")
+            return {}
+        found: dict[int, Mapping[str, int]] = {}
+        for number, table in told.items():
+            own = _attention_keys(table)
+            if not str(number).isdecimal() or int(number) >= count or not _are_sizes(own):
+                keys.lack(f"per_layer_config.{number}")
+            else:
+                found[int(number)] = own
+        return found
 
     def _read_latent(self) -> Latent | None:
         keys = self._keys
@@ -175,6 +193,19 @@ class Sizes:
             key_width=nope + rope if nope else 0,
             value_width=keys.told("v_head_dim") or share,
         )
+
+
+def _attention_keys(table: object) -> Mapping[str, int]:
+    """What a layer's own keys say of attention; something unusable if they are no table."""
+    if not isinstance(table, Mapping):
+        return {"": 0}
+    words = ("head", "attention", "window", "kv", "layer_type")
+    return {key: value for key, value in table.items() if any(word in str(key) for word in words)}
+
+
+def _are_sizes(own: Mapping[str, int]) -> bool:
+    is_known = set(own) <= {"head_dim", "num_key_value_heads"}
+    return is_known and all(is_count(value) for value in own.values())
 
 
 def _one_for_all(keys: ConfigKeys) -> bool:
