@@ -77,7 +77,7 @@ def which(
     window = windows()[1] if window is None else window
     found = ranked(models or three(), int(card_gib * GIB), window, sequences)
     rows = [_row(fit) for fit in found]
-    header = ["model", "weights", "cache", "margin", "sum", "on the card", "window", "sequences"]
+    header = ["model", "weights", "cache", "margin", "sum", "of the card", "window", "at once"]
     close = any(-fit.needs.margin <= fit.left < 0 for fit in found)
     doubt = " Where less than the margin is missing, only a try can tell." if close else ""
     caption = (
@@ -239,5 +239,5 @@ def _row(fit: Fit) -> list[str]:
 
 def _left(fit: Fit) -> str:
     if fit.left >= 0:
-        return f"{amount(fit.left / GB)} GB left"
-    return f"{amount(-fit.left / GB)} GB missing"
+        return f"{amount(fit.left / GB)} left"
+    return f"{amount(-fit.left / GB)} missing"
