@@ -8,9 +8,9 @@ part of the cache, as engines print it apart.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from twohalves.errors import UnknownName
+from twohalves.errors import UnknownName, WindowUnusable
 
 KV_TYPES: dict[str, tuple[int, int]] = {
     "f32": (1, 4),
@@ -89,6 +89,9 @@ class KvShape:
     """Bytes a sequence of the layers whose state does not grow; None = not known."""
     otherwise: tuple[tuple[str, KvShape], ...] = ()
     """The same model as other engines keep it: what they do, and the shape that follows."""
+    trained: int | None = field(default=None, compare=False)
+    """Tokens of the longest window that the model was made for; None = not told. It changes no
+    size, so shapes that differ in it are equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +164,10 @@ def cache_bytes(
 
     Raises:
         UnknownName: no such cache type.
+        WindowUnusable: fewer than one token, or fewer than one slot.
     """
+    if min(tokens, slots) < 1:
+        raise WindowUnusable(tokens, slots)
     return slots * sum(
         layer.bytes_per_token(kv_type, v_type)
         * (tokens if layer.window is None else min(tokens, layer.window + beyond))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
+from collections.abc import Mapping
 from typing import Any
 
 from twohalves.errors import ShapeFileUnusable, WeightsUnreadable
@@ -34,12 +36,27 @@ def shape(path: str | pathlib.Path) -> KvShape:
         with path.open("rb") as file:
             beginning = file.read(len(LFS_POINTER))
             if beginning.startswith(MAGIC) or beginning == LFS_POINTER:
-                return kv_shape(read_header(path).metadata)
-            return config_shape(_parsed(beginning + file.read(_LONGEST), path))
+                header = read_header(path)
+                return _made_for(kv_shape(header.metadata), header.own("context_length"))
+            config = _parsed(beginning + file.read(_LONGEST), path)
+            return _made_for(config_shape(config), _longest(config))
     except OSError as error:
         raise ShapeFileUnusable(str(path), error.strerror or str(error)) from error
     except WeightsUnreadable as error:
         raise ShapeFileUnusable(str(path), error.what) from error
+
+
+def _made_for(shape: KvShape, tokens: object) -> KvShape:
+    if isinstance(tokens, int) and tokens > 0:
+        return dataclasses.replace(shape, trained=tokens)
+    return shape
+
+
+def _longest(config: Mapping[str, Any]) -> object:
+    """Of a model that also sees or hears, the text part tells it."""
+    text = config.get("text_config")
+    inner = text if isinstance(text, Mapping) else config
+    return inner.get("max_position_embeddings")
 
 
 def _parsed(content: bytes, path: pathlib.Path) -> dict[str, Any]:

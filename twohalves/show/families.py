@@ -154,6 +154,11 @@ def _remarks(shape: KvShape, tokens: int) -> list[str]:
         f"f16, and {both(cache_bytes(other, tokens))} for this conversation."
         for what, other in shape.otherwise
     ]
+    if shape.trained and tokens > shape.trained:
+        said.append(
+            f"This model was made for {counted(shape.trained, 'token')} at most. An engine may "
+            "set aside a longer cache; what the model writes there is worth little."
+        )
     return [f"> **Note** — {note}" for note in said]
 
 
