@@ -1,5 +1,6 @@
 """What a notebook does with its reader: opens the book, measures, asks for predictions."""
 
+from twohalves.lab.cache_type import cache_type
 from twohalves.lab.keeping import download
 from twohalves.lab.measuring import measured
 from twohalves.lab.opening import ready
@@ -13,6 +14,7 @@ from twohalves.runs.frame import frame
 __all__ = [
     "answer",
     "at_hand",
+    "cache_type",
     "compare",
     "count",
     "download",

@@ -1,6 +1,7 @@
 """What a reader sees: sentences with numbers in them, tables, pictures, the calculator."""
 
 from twohalves.show import (
+    allocated,
     batch_limits,
     batching,
     broken,
@@ -45,6 +46,7 @@ from twohalves.show import (
 )
 
 __all__ = [
+    "allocated",
     "batch_limits",
     "batching",
     "broken",
