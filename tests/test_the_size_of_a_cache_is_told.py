@@ -225,3 +225,12 @@ def test_a_model_that_keeps_no_keys_has_no_cache_to_size(tmp_path):
     assert "nothing grows" in own_cache.own_token(run).data
     assert "put in what you know" in own_cache.own_sizes(run).data
     assert own_cache.start(run) == {}
+
+
+def test_the_page_asks_no_server():
+    """Whoever runs all cells loads no model: what would do that is shown, not run."""
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    run = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+    assert "cache_type(" not in run
+    assert "lab.cache_type(agreed=True)" in page()
