@@ -138,7 +138,7 @@ def picture(results: Results, texts: dict[str, str], said: str) -> str:
         verdict = f"too small by {texts['missing_gb']} GB"
     else:
         verdict = f"{texts['left_gb']} GB left"
-    told = f"weights {texts['weights_gb']} GB, cache {texts['cache_gb']} GB"
+    told = f"weights {texts['weights_gb']}, cache {texts['cache_gb']}"
     parts = [
         svg.label(_LEFT, 15, f"{told}, margin {texts['margin_gb']} GB"),
         svg.box(_LEFT, _TOP + 4, weights, 22, svg.FAINT),

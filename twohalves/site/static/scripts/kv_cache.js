@@ -136,7 +136,7 @@
     const verdict = results.left_gb === null
       ? `too small by ${texts.missing_gb} GB`
       : `${texts.left_gb} GB left`;
-    const told = `weights ${texts.weights_gb} GB, cache ${texts.cache_gb} GB`;
+    const told = `weights ${texts.weights_gb}, cache ${texts.cache_gb}`;
     const parts = [
       label(LEFT, 15, `${told}, margin ${texts.margin_gb} GB`),
       box(LEFT, TOP + 4, weights, 22, FAINT),
