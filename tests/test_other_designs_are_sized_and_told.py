@@ -1,6 +1,7 @@
 """Public models of every design: what their files say, what a shortcut makes of them."""
 
 import csv
+import datetime
 
 import pytest
 
@@ -37,7 +38,7 @@ def test_a_shortcut_multiplies_what_the_file_names(model):
 
 
 def test_every_file_of_a_model_is_listed_with_its_source():
-    """None without a line, none twice, and each line says where its values are from."""
+    """None without a line, none twice, and each line says where its values are from, and when."""
     folder = DATA / "models"
     with (folder / "models.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -46,6 +47,9 @@ def test_every_file_of_a_model_is_listed_with_its_source():
         path.name for path in folder.glob("*.json")
     )
     assert all(row["published"].startswith("huggingface.co/") and row["read_in"] for row in rows)
+    for row in rows:
+        assert None not in row
+        assert datetime.date(2026, 1, 1) <= datetime.date.fromisoformat(row["read"])
 
 
 GROWS = {  # bytes a token at f16: in layers that keep all, and in layers with a window

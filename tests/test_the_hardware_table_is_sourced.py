@@ -29,7 +29,11 @@ def test_a_dozen_chips_and_laptops_among_them():
 
 @each_row
 def test_a_row_has_a_source_and_a_day(row):
-    """A page that can be opened, the day it was read, who says it, and what the figures mean."""
+    """A page that can be opened, the day it was read, who says it, and what the figures mean.
+
+    Nothing lies behind the last column: a comma in a note is quoted.
+    """
+    assert None not in row
     assert re.fullmatch(r"https://[\w.-]+\.\w+/\S+", row["source"])
     assert datetime.date(2020, 1, 1) <= datetime.date.fromisoformat(row["read"])
     assert row["said_by"] in {"vendor", "secondhand"}
