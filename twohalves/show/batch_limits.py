@@ -13,7 +13,7 @@ from twohalves.show.cache_size import GB, both, chapter_shape, windows
 from twohalves.show.calculator.words import amount, exact, number
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import counted, fixed, percent, significant
-from twohalves.show.roofline import chapter_roof, chapter_step, parameters
+from twohalves.show.roofline import chapter_roof, chapter_step, parameters, weights_bytes
 
 
 def guess_fit(card_gb: float) -> Markdown:
@@ -43,8 +43,8 @@ def in_memory(card_gb: float) -> Markdown:
         share = percent(fit / _ridge())
         rows.append([fixed(tokens), both(_cache(tokens)), fixed(fit), fixed(eight), share])
     caption = (
-        f"{exact(_weights() / GB)} GB of weights on a card of {exact(card_gb)} GB, nothing set "
-        "aside for the server. The last column divides the f16 figure by the ridge's "
+        f"{exact(weights_bytes() / GB)} GB of weights on a card of {exact(card_gb)} GB, nothing "
+        "set aside for the server. The last column divides the f16 figure by the ridge's "
         f"{fixed(_ridge())}."
     )
     header = ["context tokens", "a cache, f16", "fit, f16", "fit, q8_0", "of the ridge"]
@@ -153,11 +153,7 @@ def _cache(tokens: float, kv_type: str = "f16") -> float:
 
 
 def _fits(card_gb: float, tokens: float, kv_type: str = "f16") -> int:
-    return batch_in_memory(card_gb * GB, _weights(), _cache(tokens, kv_type))
-
-
-def _weights() -> float:
-    return parameters() * BITS / 8
+    return batch_in_memory(card_gb * GB, weights_bytes(), _cache(tokens, kv_type))
 
 
 def _ridge() -> float:

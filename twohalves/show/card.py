@@ -13,7 +13,6 @@ from twohalves.formulas.sizing import (
     Fit,
     Serving,
     average_bits,
-    card_bytes,
     largest_type,
     largest_window,
     most_bits,
@@ -87,31 +86,6 @@ def which(
         "many sequences and the most sequences of that window; what a model was trained for may be "
         "less."
         f"{doubt}"
-    )
-    return table(header, rows, caption)
-
-
-def examples() -> Markdown:
-    """The chapter's servings, with the margin that it leaves open."""
-    small, long, full = windows()
-    shape, wide = chapter_shape(), claim("fp16_weights_gb")
-    at_once = int(claim("conversations"))
-    cases = [
-        (f"16 bits, one conversation of {fixed(long)}", _serving(shape, wide), long, 1),
-        (f"16 bits, {at_once} of {fixed(long)}", _serving(shape, wide), long, at_once),
-        (f"its file, one of {fixed(small)}", _file(), small, 1),
-        (f"its file, one of {fixed(full)}", _file(), full, 1),
-    ]
-    rows = []
-    for name, serving, window, count in cases:
-        needs = card_bytes(serving, window, count)
-        sizes = (needs.weights, needs.cache, needs.weights + needs.cache, needs.margin)
-        rows.append([name, *(amount(size / GB) for size in sizes), amount(needs.total / GIB)])
-    header = ["the chapter's model", "weights, GB", "cache, GB", "both, GB", "margin, GB"]
-    header += ["all, GiB"]
-    caption = (
-        "An f16 cache. The margin is this project's estimate, from what engines were seen to take: "
-        "a fixed part, a twentieth of the weights, and a kilobyte for each token of the window."
     )
     return table(header, rows, caption)
 
@@ -218,10 +192,6 @@ def _bits(bits: float, now: float, window: int, sequences: int) -> str:
 
 def _serving(shape: KvShape, weights_gb: float) -> Serving:
     return Serving(shape=shape, weights_bytes=round(weights_gb * GB))
-
-
-def _file() -> Serving:
-    return _serving(chapter_shape(), claim("weights_file_gb"))
 
 
 def _row(fit: Fit) -> list[str]:

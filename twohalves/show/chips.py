@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from IPython.display import Markdown
 
-from twohalves.formulas import (
-    Roof,
-    batch_at_ridge,
-    batch_at_ridge_with_cache,
-    batch_in_memory,
-    bytes_per_token,
-    decode_ceiling,
-)
+from twohalves.formulas import batch_at_ridge, batch_in_memory, bytes_per_token
 from twohalves.runs.hardware import Chip, chips
 from twohalves.runs.reference import claim
 from twohalves.show.cache_size import GB, chapter_shape
 from twohalves.show.calculator.words import amount, exact
 from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import fixed, percent
-from twohalves.show.roofline import TOO_SHORT, attention_of, parameters
+from twohalves.show.roofline import TOO_SHORT, weights_bytes, with_caches
 
 MARGIN = 0.1
 """Part of a card's memory that is kept for the runtime and its activations, in the table of caps:
@@ -78,14 +71,14 @@ def caps(context: int | None = None) -> Markdown:
     if tokens < 1:
         return say(TOO_SHORT)
     cache = tokens * bytes_per_token(chapter_shape()).growing
-    weights = parameters() * 2
+    weights = weights_bytes()
     rows = []
     for chip in chips():
         roof = chip.roof()
         if roof is None:
             continue
         room = batch_in_memory(chip.memory_bytes, weights, cache, MARGIN * chip.memory_bytes)
-        ridge, real = batch_at_ridge(roof.ridge), _with_caches(roof, tokens)
+        ridge, real = batch_at_ridge(roof.ridge), with_caches(roof, tokens)
         rows.append([
             _named(chip),
             amount(chip.memory_bytes / GB),
@@ -101,39 +94,6 @@ def caps(context: int | None = None) -> Markdown:
         f"{fixed(tokens)} tokens, {amount(cache / GB)} GB of f16 cache; "
         f"{percent(MARGIN)} of the memory kept free. Never = with more requests intensity comes to "
         "rest below the ridge."
-    )
-    return table(header, rows, caption)
-
-
-def _with_caches(roof: Roof, tokens: int) -> float | None:
-    shape = chapter_shape()
-    return batch_at_ridge_with_cache(
-        roof.ridge,
-        parameters(),
-        16,
-        tokens * bytes_per_token(shape).growing,
-        attention_flop=attention_of(shape, tokens),
-    )
-
-
-def alone() -> Markdown:
-    """What memory alone allows one request, chip by chip: chips without a ridge have this too."""
-    file = claim("weights_file_gb") * GB
-    rows = [
-        [
-            _named(chip),
-            chip.kind,
-            amount(chip.bandwidth / GB),
-            amount(decode_ceiling(chip.bandwidth, file)),
-            amount(decode_ceiling(chip.bandwidth, parameters() * 2)),
-        ]
-        for chip in chips()
-    ]
-    header = ["chip", "kind", "GB/s", f"tok/s at most, {exact(file / GB)} GB file"]
-    header += ["tok/s at most, 16 bits"]
-    caption = (
-        "Decode of the chapter's model, one request, empty cache, if every step reads all weights "
-        "at the published bandwidth. Ceilings: what is reached lies below."
     )
     return table(header, rows, caption)
 

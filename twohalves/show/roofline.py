@@ -39,6 +39,11 @@ def parameters() -> float:
     return claim("params_billion") * _BILLION
 
 
+def weights_bytes() -> float:
+    """Bytes of them, at 16 bits."""
+    return parameters() * 2
+
+
 def chapter_step(batch: float, context: float, bits: float = 16, kv_type: str = "f16") -> Work:
     """A step of the chapter's model in a batch, each request with so many tokens behind it."""
     shape = chapter_shape()
@@ -55,6 +60,18 @@ def attention_of(shape: KvShape, context: float) -> float:
     """FLOP of attention for one token of the chapter's model after so many others."""
     layer = shape.layers[0]
     return attention_flop(context, len(shape.layers), int(claim("attn_heads")), layer.key_width)
+
+
+def with_caches(roof: Roof, context: int) -> float | None:
+    """The batch at a chip's ridge, each request with so many tokens behind it; None = never."""
+    shape = chapter_shape()
+    return batch_at_ridge_with_cache(
+        roof.ridge,
+        parameters(),
+        16,
+        context * bytes_per_token(shape).growing,
+        attention_flop=attention_of(shape, context),
+    )
 
 
 def the_ridge() -> Markdown:
@@ -133,7 +150,7 @@ def by_batch(context: int | None = None) -> Markdown:
         rows.append([
             fixed(batch),
             number(intensity(batch)),
-            amount((work.bytes_moved - _weights()) / GB),
+            amount((work.bytes_moved - weights_bytes()) / GB),
             number(work.intensity),
             significant(batch / step_s),
             significant(1 / step_s),
@@ -141,7 +158,7 @@ def by_batch(context: int | None = None) -> Markdown:
     header = ["batch", "FLOP a byte, weights only", "caches, GB", "FLOP a byte, with caches"]
     header += ["tok/s at most, all", "tok/s at most, each"]
     caption = (
-        f"The chapter's model at 16 bits, {amount(_weights() / GB)} GB, every request with "
+        f"The chapter's model at 16 bits, {amount(weights_bytes() / GB)} GB, every request with "
         f"{fixed(tokens)} tokens of f16 cache behind it, on the chapter's chip. Ceilings: nothing "
         "reaches them. Whether so many caches fit is another question."
     )
@@ -155,16 +172,16 @@ def the_fiftieth(context: int | None = None) -> Markdown:
         return say(TOO_SHORT)
     alone, together = chapter_step(1, tokens), chapter_step(batch, tokens)
     roof = chapter_roof()
-    caches = together.bytes_moved - _weights()
+    caches = together.bytes_moved - weights_bytes()
     slower = roof.seconds(together) / roof.seconds(alone)
-    more = "more than" if caches > _weights() else "beside"
+    more = "more than" if caches > weights_bytes() else "beside"
     together_get = times(batch / slower)
     kept = f", not {fixed(batch)}×" if together_get != times(batch) else ""
     return say(
         f"By weights alone a batch of {fixed(batch)} does {fixed(intensity(batch))} operations a "
         "byte, far from the ridge, so the last request of it costs nothing. But with "
         f"{counted(tokens, 'token')} each, their caches have {amount(caches / GB)} GB, {more} the "
-        f"{amount(_weights() / GB)} GB of weights. A step reads both: it takes "
+        f"{amount(weights_bytes() / GB)} GB of weights. A step reads both: it takes "
         f"**{times(slower)}** as long as for one request alone, and the {fixed(batch)} together "
         f"get {together_get} the tokens{kept}."
     )
@@ -177,13 +194,7 @@ def never_reached(context: int | None = None) -> Markdown:
         return say(TOO_SHORT)
     shape = chapter_shape()
     token = bytes_per_token(shape).growing
-    batch = batch_at_ridge_with_cache(
-        roof.ridge,
-        parameters(),
-        16,
-        tokens * token,
-        attention_flop=attention_of(shape, tokens),
-    )
+    batch = with_caches(roof, tokens)
     reach = 2 * parameters() / (roof.ridge * token - attention_of(shape, 1))
     limit = (2 * parameters() + attention_of(shape, tokens)) / (tokens * token)
     if batch is not None:
@@ -202,7 +213,3 @@ def never_reached(context: int | None = None) -> Markdown:
 
 def _context(context: int | None) -> int:
     return int(claim("longest_prompt")) if context is None else context
-
-
-def _weights() -> float:
-    return parameters() * 2
