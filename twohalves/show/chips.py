@@ -15,7 +15,7 @@ from twohalves.show.roofline import TOO_SHORT, weights_bytes, with_caches
 
 MARGIN = 0.1
 """Part of a card's memory that is kept for the runtime and its activations, in the table of caps:
-a rule of thumb, and said to be one."""
+a rule of thumb, as the page says."""
 NOT_SAID = "–"
 _TERA = 1e12
 
