@@ -88,8 +88,9 @@ def test_a_run_has_its_own_answers(tmp_path):
 @pytest.mark.parametrize("show", [card.which, card.backwards])
 def test_no_card_and_no_window_are_refused(show):
     """By the name of what is wrong."""
-    with pytest.raises(ValueError, match="memory"):
-        show(0)
+    for size in (0, -1, float("inf"), float("nan"), 1e12):
+        with pytest.raises(ValueError, match="memory of a card must be above 0 GiB"):
+            show(size)
     with pytest.raises(ValueError, match="window"):
         show(24, 0)
     with pytest.raises(ValueError, match="sequences"):

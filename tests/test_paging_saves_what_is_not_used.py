@@ -98,3 +98,13 @@ def test_the_picture_draws_any_lengths():
     for reserved, used in ((100, 0), (100, 101)):
         with pytest.raises(ValueError, match="used must lie between 1 and 100"):
             paging.picture(reserved, used)
+
+
+def test_more_sequences_than_pixels_are_one_bar():
+    """62,500 boxes would be no picture; 10 of each 16 tokens are still filled."""
+    drawn = paging.picture(1_000_000, 10).data
+    widths = [float(each) for each in re.findall(r'<rect[^>]* width="([\d.]+)"', drawn)]
+
+    assert "62,500 sequences in the same room" in drawn
+    assert len(widths) < 10
+    assert widths[2] / (widths[2] + widths[3]) == pytest.approx(10 / 16, abs=0.002)

@@ -93,7 +93,27 @@ def test_half_the_time_leaves_more_than_half_of_the_throughput():
     said = text_of(batch_limits.halved(20, 4247, 80))
 
     assert "leaves 44% of the users and 89% of the throughput" in said
+    assert "Below the ridge, the last users" in said
     assert "nobody is served" in text_of(batch_limits.halved(3, 4247, 80))
+
+
+@pytest.mark.parametrize(
+    ("limit_ms", "tokens", "card_gb", "parts"),
+    [
+        # 2 * 3.2e9 * B / 989e12 within 20 and 10 ms: 3,090 and 1,545, both beyond the ridge
+        (20, 1, 80, ("leaves 50% of the users and 100%", "Beyond the ridge")),
+        # 13.6 GB beside the weights hold 27 caches, and 55 users would be in time
+        (20, 4247, 20, ("leaves 100% of the users and 100%", "memory is the limit")),
+        # weights take 1.91 ms: 13 users within 2 ms, 318 within 4
+        (4, 192, 80, ("leaves 4% of the users and 8%", "The weights alone take 1.91 ms")),
+    ],
+)
+def test_half_the_time_costs_by_what_the_limit_is(limit_ms, tokens, card_gb, parts):
+    """The last users bring little only below the ridge, on a card that holds them."""
+    said = text_of(batch_limits.halved(limit_ms, tokens, card_gb))
+
+    assert all(part in said for part in parts)
+    assert "bring little" not in said
 
 
 def test_ways_to_share_are_counted_in_steps():
@@ -111,7 +131,11 @@ def test_a_short_answer_is_held_by_a_long_one():
 
     for part in ("an answer of 1 token", "4 steps more", "5 steps instead of 7", "1.4× the"):
         assert part in said
-    assert "nobody is held" in text_of(schedulers.hostage([3, 3, 3], 2))
+    assert "all of one length, so nobody is held" in text_of(schedulers.hostage([3, 3, 3], 2))
+    assert "Each batch has answers of one" in text_of(schedulers.hostage([5, 5, 3, 3], 2))
+    assert "Give more slots" in text_of(schedulers.hostage([1, 3], 1))
+    assert "after the same 5 steps" in text_of(schedulers.hostage([5, 3], 9))
+    assert "1 answer of 1 token, 1 slot" in text_of(schedulers.in_steps([1], 1))
 
 
 def test_the_picture_says_what_it_shows():

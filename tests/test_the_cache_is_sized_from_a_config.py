@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from twohalves.errors import KvShapeUnknown
-from twohalves.formulas import bytes_per_token, cache_bytes, config_shape
+from twohalves.formulas import allocated_bytes, bytes_per_token, cache_bytes, config_shape
 
 MIB = 1024**2
 TIB = 1024**4
@@ -236,17 +236,17 @@ def test_bytes_per_token_of_further_families(told, growing, windowed):
 
 
 @pytest.mark.parametrize(
-    ("told", "kv_type", "tokens", "beyond", "mib"),
+    ("told", "kv_type", "tokens", "mib"),
     [
-        (GEMMA3_4B, "f16", 131_072, 512, 2560 + 174),
-        (QWEN36_27B, "f16", 262_144, 0, 16_384),
-        (LFM2, "f16", 32_768, 0, 384),
-        (DEEPSEEK_V3, "q8_0", 32_768, 0, 1166.625),
+        (GEMMA3_4B, "f16", 131_072, 2560 + 174),
+        (QWEN36_27B, "f16", 262_144, 16_384),
+        (LFM2, "f16", 32_768, 384),
+        (DEEPSEEK_V3, "q8_0", 32_768, 1166.625),
     ],
 )
-def test_whole_caches_are_what_engines_allocate(told, kv_type, tokens, beyond, mib):
+def test_whole_caches_are_what_engines_allocate(told, kv_type, tokens, mib):
     """To the byte of what engines' own logs printed."""
-    assert cache_bytes(config_shape(told), tokens, kv_type=kv_type, beyond=beyond) == mib * MIB
+    assert allocated_bytes(config_shape(told), tokens, kv_type=kv_type) == mib * MIB
 
 
 @pytest.mark.parametrize(
@@ -327,6 +327,7 @@ T5_SMALL = {
         (config("llama"), ("num_hidden_layers", "num_attention_heads", "hidden_size")),
         (config("newer", 32, 32, 8, 4096), ("model_type 'newer'",)),
         ({"model_type": ["llama"]}, ("model_type",)),
+        (LFM2 | {"layer_types": None, "full_attn_idxs": [{}, 2]}, ("full_attn_idxs",)),
         (T5_SMALL, ("model_type 't5'", "is_encoder_decoder")),  # B29
         # B30: files of other tools, which look like one
         ({"model_type": "gpt2", "num_layers": 24, "n_head": 16, "hidden_dim": 2048},

@@ -68,6 +68,17 @@ def test_the_sample_is_a_small_machine(run):
     assert "processor's own cache" in said
 
 
+def test_a_few_cores_are_blamed_only_where_they_compute(run):
+    """On a graphics card, or without a cache, what takes the time is not known."""
+    keys = {"general.architecture": "mamba", "mamba.block_count": 64}
+    for other in (told_of_model(run, gpu_share=1.0), told_of_model(run, own_keys=keys)):
+        said = roofline_own.own_verdict(other).data
+
+        assert "bytes do not explain its decode" in said
+        assert "Something else than reading takes longer" in said
+        assert "cores" not in said
+
+
 def test_its_table_stands_beside_the_chapters(run):
     """388 GB/s and 13,500 GFLOP/s for the chapter, from its printed rows."""
     table = roofline_own.own_table(run).data

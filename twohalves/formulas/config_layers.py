@@ -127,7 +127,7 @@ def _bamba(keys: ConfigKeys, count: int) -> Sequence[Kind]:
 
 def _numbered(keys: ConfigKeys, count: int, key: str) -> Sequence[Kind]:
     attending = keys.listed(key)
-    if attending is None or not set(attending) <= set(range(count)):
+    if attending is None or not all(at in range(count) for at in attending):
         keys.lack(key)
         return [_SEES_ALL] * count
     return [_SEES_ALL if at in attending else _STATE for at in range(count)]

@@ -15,6 +15,9 @@ from twohalves.show.markdown import say, table
 from twohalves.show.numbers import counted, fixed, percent, significant
 from twohalves.show.roofline import chapter_roof, chapter_step, parameters, weights_bytes
 
+_MOST_OF_IT = 0.5
+"""A throughput of which less is left has lost what mattered."""
+
 
 def guess_fit(card_gb: float) -> Markdown:
     """The prediction before caches are put into memory.
@@ -127,9 +130,25 @@ def halved(limit_ms: float, context_tokens: int, card_gb: float) -> Markdown:
     kept = _throughput(after, context_tokens) / _throughput(before, context_tokens)
     return say(
         f"Half the time, {number(limit_ms / 2)} ms instead of {number(limit_ms)}, leaves "
-        f"{percent(after / before)} of the users and {percent(kept)} of the throughput. Below the "
-        "ridge, the last users of a batch bring little and cost everybody time."
+        f"{percent(after / before)} of the users and {percent(kept)} of the throughput. "
+        f"{_why(before, after, kept, context_tokens)}"
     )
+
+
+def _why(before: int, after: int, kept: float, context_tokens: int) -> str:
+    """What the last users of a batch bring, where it is theirs that is given up."""
+    if after == before:
+        return "The card holds no more of them: memory is the limit, and the time is not."
+    step, roof = chapter_step(before, context_tokens), chapter_roof()
+    if step.intensity > roof.ridge:
+        return "Beyond the ridge, further users bring no throughput and cost everybody time."
+    if kept < _MOST_OF_IT:
+        alone = weights_bytes() / roof.bandwidth * 1000
+        return (
+            f"The weights alone take {number(alone)} ms of either: so near to that, a little more "
+            "time brings users and throughput."
+        )
+    return "Below the ridge, the last users of a batch bring little and cost everybody time."
 
 
 def _above_zero() -> Markdown:

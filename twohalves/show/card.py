@@ -31,6 +31,8 @@ from twohalves.show.numbers import counted, fixed
 _BILLION = 10**9
 _NEMO_BILLION = 12.2
 _MOST_BITS = 32
+_LARGEST = 1e9
+"""GiB; no card has as many."""
 _STATE = 30 * (32 * 128 * 128 + 3 * (2 * 16 + 32) * 128) * 4
 """Of 30 layers with linear attention: 32 heads of 128 × 128 numbers, and 3 tokens' worth of what
 the convolution looks back at, all of them 4 bytes."""
@@ -74,7 +76,7 @@ def which(
         UnknownName: no such cache type.
     """
     window = windows()[1] if window is None else window
-    found = ranked(models or three(), int(card_gib * GIB), window, sequences)
+    found = ranked(models or three(), _memory(card_gib), window, sequences)
     rows = [_row(fit) for fit in found]
     header = ["model", "weights", "cache", "margin", "sum", "of the card", "window", "at once"]
     close = any(-fit.needs.margin <= fit.left < 0 for fit in found)
@@ -122,7 +124,7 @@ def backwards(
     billions = (claim("params_billion"), _NEMO_BILLION, claim("moe_total_b"))
     parameters = dict(zip(three(), billions, strict=True))
     name = name or list(parameters)[-1]
-    said = _answers(three()[name], parameters[name], int(card_gib * GIB), window, sequences)
+    said = _answers(three()[name], parameters[name], _memory(card_gib), window, sequences)
     return say(f"**{name}, on {exact(card_gib)} GiB.** {said}")
 
 
@@ -149,10 +151,17 @@ def own(run: Run, card_gib: float = 24, window: int | None = None, sequences: in
     serving = Serving(shape=shape, weights_bytes=model["size"], kv_type=kv_type(run))
     count = model.get("parameter_count")
     billions = count / _BILLION if count else None
-    said = _answers(serving, billions, int(card_gib * GIB), window, sequences)
+    said = _answers(serving, billions, _memory(card_gib), window, sequences)
     trained = model.get("context_length")
     limit = f" It was trained for {counted(trained, 'token')}, whatever fits." if trained else ""
     return say(f"**{model['name']}, on {exact(card_gib)} GiB.** {said}{limit}")
+
+
+def _memory(card_gib: float) -> int:
+    if not 0 < card_gib < _LARGEST:
+        msg = f"memory of a card must be above 0 GiB and below {_LARGEST:.0e}, got {card_gib}"
+        raise ValueError(msg)
+    return int(card_gib * GIB)
 
 
 def _answers(

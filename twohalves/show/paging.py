@@ -16,6 +16,8 @@ BLOCK = 16
 """Tokens in a block: vLLM's usual size."""
 _WIDTH, _LEFT, _PITCH = 600, 8.0, 58
 _ROOM = _WIDTH - 2 * _LEFT
+_MOST_DRAWN = _ROOM // 3
+"""Sequences beside each other, each with a pixel of its own and one to the next."""
 
 
 def picture(reserved: int | None = None, used: int | None = None, block: int = BLOCK) -> SVG:
@@ -45,8 +47,9 @@ def picture(reserved: int | None = None, used: int | None = None, block: int = B
     scale = _ROOM / room
     parts = [svg.label(_LEFT, 16, whole), *_bar(24, 0, used, reserved, scale)]
     parts.append(svg.label(_LEFT, _PITCH + 16, paged))
-    for at in range(count):
-        parts += _bar(_PITCH + 24, at * held, used, held, scale)
+    drawn, of = (count, 1) if count <= _MOST_DRAWN else (1, count)  # too narrow to be told apart
+    for at in range(drawn):
+        parts += _bar(_PITCH + 24, at * held, of * used, of * held, scale)
     top = 2 * _PITCH + 8
     parts += [
         svg.box(_LEFT, top, 14, 14, svg.PREFILL),

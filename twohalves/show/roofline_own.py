@@ -21,10 +21,10 @@ from twohalves.formulas import (
     intensity,
     kv_shape,
 )
-from twohalves.formulas.memory import BATCH
+from twohalves.formulas.allocated import BATCH
 from twohalves.runs import Run, reference
 from twohalves.runs.reference import claim
-from twohalves.show.byte_count import STORY, kv_type, own_count
+from twohalves.show.byte_count import STORY, ByteCount, kv_type, own_count
 from twohalves.show.cache_size import GB, chapter_shape
 from twohalves.show.calculator.words import number
 from twohalves.show.decode import DECODE
@@ -217,6 +217,13 @@ def _idle(mine: Reached) -> str:
     )
 
 
+def _instead(run: Run, found: ByteCount) -> str:
+    """What takes the time; only of a processor with a cache to work on is it known."""
+    if run.session["model"].get("gpu_share") or not found.steps[-1].cache_bytes:
+        return "Something else than reading takes longer as context grows"
+    return "A few cores need longer for the arithmetic of attention than memory needs for the cache"
+
+
 def _explained(run: Run) -> str:
     found = own_count(run) if run.measured(DECODE) else None
     if found is None or len(found.steps) < 2:
@@ -233,7 +240,6 @@ def _explained(run: Run) -> str:
         )
     return (
         f"**But bytes do not explain its decode at long context**: they account for "
-        f"{percent(found.explained)} of the time that a token took longer. A few cores need "
-        "longer for the arithmetic of attention than memory needs for the cache, and then even "
-        "a single request is not where this picture puts it."
+        f"{percent(found.explained)} of the time that a token took longer. {_instead(run, found)}, "
+        "and then even a single request is not where this picture puts it."
     )

@@ -103,9 +103,10 @@ def in_steps(answers: Sequence[int], slots: int) -> Markdown:
             ]
         )
     header = ["batching", "steps for all", "tokens a step", "in its slot", "waiting included"]
+    shortest = f"{fixed(min(answers))} to " if min(answers) < max(answers) else ""
     caption = (
-        f"{counted(len(answers), 'answer')} of {fixed(min(answers))} to {fixed(max(answers))} "
-        f"tokens, {counted(slots, 'slot')}, all there at the start. The last two columns are the "
+        f"{counted(len(answers), 'answer')} of {shortest}{counted(max(answers), 'token')}, "
+        f"{counted(slots, 'slot')}, all there at the start. The last two columns are the "
         "mean of an answer, in steps. Counted, not measured."
     )
     return table(header, rows, caption)
@@ -119,14 +120,32 @@ def hostage(answers: Sequence[int], slots: int) -> Markdown:
     held = max(stays, key=lambda stay: stay.left - stay.written)
     written, waited = held.written - held.start, held.left - held.written
     if not waited:
-        return say("These answers are all of one length, so nobody is held. Change one of them.")
-    fewer = _steps(stays) / _steps(continuous(answers, slots))
+        return say(_nobody_held(answers, slots))
     return say(
         f"With static batching an answer of {counted(written, 'token')} was finished and then "
         f"stayed for {counted(waited, 'step')} more, because another of its batch was still being "
-        f"written. With continuous batching it leaves, and the same answers are done in "
-        f"{fixed(_steps(continuous(answers, slots)))} steps instead of {fixed(_steps(stays))}: "
-        f"{times(fewer)} the throughput, with the same slots and the same steps."
+        f"written. With continuous batching it leaves, and "
+        f"{_gained(_steps(stays), _steps(continuous(answers, slots)))}"
+    )
+
+
+def _nobody_held(answers: Sequence[int], slots: int) -> str:
+    if slots == 1:
+        return "With one slot nobody shares a step, so nobody is held. Give more slots."
+    if len(set(answers)) > 1:
+        return "Each batch has answers of one length, so nobody is held. Change one of them."
+    return "These answers are all of one length, so nobody is held. Change one of them."
+
+
+def _gained(before: int, after: int) -> str:
+    if after == before:
+        return (
+            f"yet all are done after the same {counted(after, 'step')}: nobody waited for its "
+            "place, or the last answer is what takes so long."
+        )
+    return (
+        f"the same answers are done in {fixed(after)} steps instead of {fixed(before)}: "
+        f"{times(before / after)} the throughput, with the same slots and the same steps."
     )
 
 
