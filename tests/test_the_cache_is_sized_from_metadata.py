@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.servers.scripted import Scripted, ollama_routes
 from twohalves.errors import KvShapeUnknown, UnknownName
-from twohalves.formulas import KV_TYPES, bytes_per_token, cache_bytes, kv_shape
+from twohalves.formulas import KV_TYPES, allocated_bytes, bytes_per_token, cache_bytes, kv_shape
 from twohalves.server import facts, find
 
 WIRE = pathlib.Path(__file__).parent / "wire"
@@ -101,17 +101,17 @@ def test_bytes_per_token(info, kv_type, growing, windowed):
 
 
 @pytest.mark.parametrize(
-    ("info", "kv_type", "tokens", "beyond", "mib"),
+    ("info", "kv_type", "tokens", "mib"),
     [
         # what engines' own logs printed
-        (GEMMA3_4B, "f16", 131_072, 512, 2560 + 174),
-        (LFM2, "f16", 32_768, 0, 384),
-        (DEEPSEEK, "q8_0", 32_768, 0, 1166.625),
+        (GEMMA3_4B, "f16", 131_072, 2560 + 174),
+        (LFM2, "f16", 32_768, 384),
+        (DEEPSEEK, "q8_0", 32_768, 1166.625),
     ],
 )
-def test_whole_caches_are_what_engines_allocate(info, kv_type, tokens, beyond, mib):
+def test_whole_caches_are_what_engines_allocate(info, kv_type, tokens, mib):
     """To the byte; a windowed layer keeps its window and a batch more."""
-    assert cache_bytes(kv_shape(info), tokens, kv_type=kv_type, beyond=beyond) == mib * MIB
+    assert allocated_bytes(kv_shape(info), tokens, kv_type=kv_type) == mib * MIB
 
 
 def test_a_window_stops_growing_and_slots_multiply():

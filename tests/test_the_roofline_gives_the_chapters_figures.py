@@ -17,7 +17,7 @@ from twohalves.formulas import (
     flop_used,
     intensity,
 )
-from twohalves.formulas.memory import BATCH
+from twohalves.formulas.allocated import BATCH
 from twohalves.show import chips, roofline, roofline_own, roofline_picture
 
 H100 = Roof(peak_flop_s=989e12, bandwidth=3.35e12)

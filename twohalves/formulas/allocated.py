@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from twohalves.errors import WindowUnusable
 from twohalves.formulas.kv_cache import KvShape
-from twohalves.formulas.memory import BATCH, CELLS
+
+BATCH = 512
+"""Prompt tokens that are computed together: Ollama's num_batch."""
+CELLS = 256
+"""llama.cpp rounds the tokens of a cache up to a multiple of this."""
 
 
 def allocated_bytes(  # what an engine is started with
@@ -43,13 +47,18 @@ def allocated_bytes(  # what an engine is started with
     """
     if min(window, slots) < 1:
         raise WindowUnusable(window, slots)
-    cells = _whole(window)
+    cells = whole_cells(window)
     return slots * sum(
         layer.bytes_per_token(kv_type, v_type)
-        * (cells if layer.window is None else min(cells, _whole(layer.window + batch)))
+        * (cells if layer.window is None else min(cells, whole_cells(layer.window + batch)))
         for layer in shape.layers
     )
 
 
-def _whole(tokens: int) -> int:
+def whole_cells(tokens: int) -> int:
+    """So many tokens, rounded up to whole blocks of cells.
+
+    >>> whole_cells(256), whole_cells(257)
+    (256, 512)
+    """
     return -(-tokens // CELLS) * CELLS

@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from twohalves.formulas.allocated import BATCH
 from twohalves.formulas.kv_cache import KV_TYPES, KvShape, bytes_per_token
-from twohalves.formulas.memory import BATCH
 
 CLOSE = 0.01
 """Slopes that differ by less are one."""

@@ -149,7 +149,6 @@ def cache_bytes(
     slots: int = 1,
     kv_type: str = "f16",
     v_type: str | None = None,
-    beyond: int = 0,
 ) -> int:
     """Bytes of the cache of so many tokens in each slot, without `KvShape.state_bytes`.
 
@@ -159,8 +158,6 @@ def cache_bytes(
         slots: requests served at once, each with a context of its own.
         kv_type: how the cache keeps its numbers, a name in KV_TYPES; with a `v_type` its keys.
         v_type: how the cache keeps values; None = as the keys.
-        beyond: tokens that an engine keeps in a windowed layer beyond its window: llama.cpp
-            adds a batch, so that the window is whole for each token of it.
 
     Raises:
         UnknownName: no such cache type.
@@ -170,6 +167,6 @@ def cache_bytes(
         raise WindowUnusable(tokens, slots)
     return slots * sum(
         layer.bytes_per_token(kv_type, v_type)
-        * (tokens if layer.window is None else min(tokens, layer.window + beyond))
+        * (tokens if layer.window is None else min(tokens, layer.window))
         for layer in shape.layers
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from twohalves.formulas.kv_cache import KvShape, cache_bytes
+from twohalves.formulas.allocated import BATCH, allocated_bytes, whole_cells
+from twohalves.formulas.kv_cache import KvShape
 
 FIXED_MARGIN = 176 * 1024**2
 """Bytes for the process itself, its vocabulary and its activations. Measured with llama.cpp and
@@ -10,10 +11,6 @@ a model of 135M parameters: 86 to 111 MB beyond weights and cache, at windows fr
 and with four slots. Ollama 0.24 counts 190 MB for gemma3:270m, which knows 262,144 tokens."""
 WEIGHTS_MARGIN = 0.05
 """Part of the weights that is added for the wider activations of larger models: an estimate."""
-BATCH = 512
-"""Prompt tokens that are computed together: Ollama's num_batch."""
-CELLS = 256
-"""llama.cpp rounds the tokens of a cache up to a multiple of this."""
 
 
 def memory_needed(
@@ -48,7 +45,7 @@ def memory_needed(
 def kept_bytes(
     shape: KvShape, window: int, slots: int, kv_type: str, v_type: str | None = None
 ) -> int:
-    """Bytes of cache and state as llama.cpp allocates them: in whole cells, with a batch to spare.
+    """Bytes of cache and state as llama.cpp allocates them, for a window of one token more.
 
     Args:
         shape: the model; a state that is not known is not counted.
@@ -61,9 +58,7 @@ def kept_bytes(
     Raises:
         UnknownName: no such cache type.
     """
-    cache = cache_bytes(
-        shape, _cells(window), slots=slots, kv_type=kv_type, v_type=v_type, beyond=BATCH
-    )
+    cache = allocated_bytes(shape, window + 1, slots=slots, kv_type=kv_type, v_type=v_type)
     return cache + slots * (shape.state_bytes or 0)
 
 
@@ -80,9 +75,5 @@ def margin_bytes(window: int, slots: int, weights_bytes: int, *, score_heads: in
         weights_bytes: size of the model's file.
         score_heads: query heads whose scores are kept; 0 with flash attention.
     """
-    batch = slots * _cells(window) * BATCH * (2 + 4 * score_heads)
+    batch = slots * whole_cells(window + 1) * BATCH * (2 + 4 * score_heads)
     return batch + FIXED_MARGIN + round(WEIGHTS_MARGIN * weights_bytes)
-
-
-def _cells(window: int) -> int:
-    return -(-(window + 1) // CELLS) * CELLS

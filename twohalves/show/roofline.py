@@ -15,7 +15,7 @@ from twohalves.formulas import (
     decode_step,
     intensity,
 )
-from twohalves.formulas.memory import BATCH
+from twohalves.formulas.allocated import BATCH
 from twohalves.runs import reference
 from twohalves.runs.reference import claim
 from twohalves.show.cache_size import GB, chapter_shape
