@@ -186,3 +186,23 @@ def test_an_unknown_training_window_is_not_guessed(tmp_path, value):
     path.write_text(json.dumps(LLAMA | {"max_position_embeddings": value}), encoding="utf-8")
 
     assert lab.shape(path).trained is None
+
+
+@pytest.mark.parametrize(
+    ("config", "tokens"),
+    [
+        ({"model_type": "gpt2", "n_layer": 12, "n_head": 12, "n_embd": 768, "n_positions": 1024},
+         1024),
+        ({"model_type": "mpt", "n_layers": 32, "n_heads": 32, "d_model": 4096,
+          "max_seq_len": 2048}, 2048),
+        ({"llm_config": {"model_type": "qwen2", "num_hidden_layers": 24, "num_attention_heads": 14,
+                         "num_key_value_heads": 2, "hidden_size": 896,
+                         "max_position_embeddings": 32_768}}, 32_768),
+    ],
+)  # fmt: skip
+def test_what_a_model_was_made_for_has_several_names(tmp_path, config, tokens):
+    """And stands in whichever part of the file is about the text."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+
+    assert lab.shape(path).trained == tokens

@@ -328,6 +328,8 @@ T5_SMALL = {
         (config("newer", 32, 32, 8, 4096), ("model_type 'newer'",)),
         ({"model_type": ["llama"]}, ("model_type",)),
         (LFM2 | {"layer_types": None, "full_attn_idxs": [{}, 2]}, ("full_attn_idxs",)),
+        (config("llama", 2, 32, 8, 4096, layer_types=[["mamba"], {}]),
+         ("layer_types \"['mamba']\"", "layer_types '{}'")),
         (T5_SMALL, ("model_type 't5'", "is_encoder_decoder")),  # B29
         # B30: files of other tools, which look like one
         ({"model_type": "gpt2", "num_layers": 24, "n_head": 16, "hidden_dim": 2048},
@@ -406,7 +408,8 @@ NAMES = [
 ATOMS = st.none() | st.booleans() | st.integers(-3, 70) | st.floats() | st.sampled_from(
     [SLIDE, FULL, LINEAR, "M", "*", ""]
 )  # fmt: skip
-VALUES = ATOMS | st.lists(ATOMS, max_size=4) | st.dictionaries(st.sampled_from(NAMES), ATOMS)
+NESTED = ATOMS | st.builds(list) | st.builds(dict)
+VALUES = ATOMS | st.lists(NESTED, max_size=4) | st.dictionaries(st.sampled_from(NAMES), NESTED)
 
 
 @given(st.sampled_from(FAMILIES), st.dictionaries(st.sampled_from(NAMES), VALUES))

@@ -7,7 +7,7 @@ from typing import Any
 
 from twohalves.errors import KvShapeUnknown
 
-_TEXT = ("text_config", "language_config", "llm_config")
+TEXT_PARTS = ("text_config", "language_config", "llm_config")
 """Where a model that also sees or hears keeps the part that writes."""
 _MOST = 1_000_000
 """A count above this is damage."""
@@ -17,7 +17,7 @@ class ConfigKeys:
     """A model's keys: which were read, and which are missing or not understood."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._part = next((p for p in _TEXT if isinstance(config.get(p), Mapping)), "")
+        self._part = next((p for p in TEXT_PARTS if isinstance(config.get(p), Mapping)), "")
         self._own: Mapping[str, Any] = config[self._part] if self._part else config
         told = self._own.get("model_type") or config.get("model_type")
         self.family = told.removesuffix("_text") if isinstance(told, str) else ""

@@ -61,6 +61,8 @@ def _listed(keys: ConfigKeys, key: str, count: int) -> Sequence[Kind]:
 
 
 def _named(keys: ConfigKeys, key: str, name: Any) -> Kind:  # noqa: ANN401 - what a file holds
+    if not isinstance(name, str):
+        name = repr(name)  # no kind is called so, and a list or a table is none
     if name in _STATES:
         return _STATE
     if name in _NOTHING:
