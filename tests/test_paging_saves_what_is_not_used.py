@@ -76,6 +76,14 @@ def test_a_shared_beginning_in_words():
         paging.shared(1000, 0, 4)
 
 
+def test_a_beginning_that_nobody_shares_saves_nothing():
+    """5 tokens fill no block of 16; and one sequence is alone, with 1,200 x 114,688 bytes."""
+    assert "only whole blocks are shared" in paging.shared(5, 200, 10).data
+    alone = paging.shared(1000, 200, 1).data
+    assert "there is nobody to share it" in alone
+    assert "0.128 GiB (0.138 GB) are held either way" in alone
+
+
 def test_the_picture_is_to_scale():
     """A tenth is filled above; below, nine sequences of 208 of 2,000 tokens, filled to 200."""
     drawn = paging.picture().data

@@ -188,6 +188,8 @@ def test_what_is_cited_is_called_cited():
         lambda _: schedulers.picture([], 4),
         lambda _: schedulers.in_steps([3, 0], 4),
         lambda _: schedulers.hostage([3], 0),
+        lambda _: schedulers.in_steps([3, 4], 2.5),
+        lambda _: schedulers.picture([3.5, 4], 2),
     ],
 )
 def test_a_number_that_makes_no_sense_is_asked_for_again(sample, shown):

@@ -77,6 +77,7 @@ def test_a_cache_saves_the_square():
     assert "6 in all" in said
     assert "all but 33.3%" in said
     assert "two or more" in cache_size.without_a_cache(3, 1).data
+    assert "one token or more" in cache_size.without_a_cache(-5, 3).data
 
 
 @pytest.mark.parametrize(

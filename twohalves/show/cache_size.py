@@ -52,6 +52,8 @@ def without_a_cache(prompt_tokens: int, output_tokens: int) -> Markdown:
     """How many tokens pass through the model for one request, with a cache and without."""
     if output_tokens < 2:
         return say("A cache serves the second token and those after it: give two or more.")
+    if prompt_tokens < 1:
+        return say("A request has a prompt: give it one token or more.")
     whole = output_tokens * prompt_tokens + output_tokens * (output_tokens - 1) // 2
     once = prompt_tokens + output_tokens - 1
     return say(

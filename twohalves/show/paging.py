@@ -107,6 +107,13 @@ def shared(prefix: int, own: int, sequences: int, block: int = BLOCK) -> Markdow
     apart = sequences * held_tokens(prefix + own, block)
     together = shared_tokens(prefix, own, sequences, block)
     token = bytes_per_token(chapter_shape()).growing
+    if together == apart:
+        nobody = "there is nobody to share it" if sequences == 1 else "only whole blocks are shared"
+        return say(
+            f"A beginning of {counted(prefix, 'token')} saves nothing here: {nobody}, and a block "
+            f"is {counted(block, 'token')}. With {fixed(own)} behind it for each sequence, "
+            f"{both(apart * token)} are held either way."
+        )
     return say(
         f"{counted(sequences, 'sequence')} that begin with the same {counted(prefix, 'token')} and "
         f"go on with {fixed(own)} of their own hold {both(apart * token)} in blocks, if everybody "

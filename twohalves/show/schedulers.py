@@ -30,11 +30,14 @@ def _ways(answers: Sequence[int], slots: int) -> dict[str, tuple[Stay, ...]]:
 
 
 def _is_nothing(answers: Sequence[int], slots: int) -> bool:
-    return slots < 1 or not answers or min(answers) < 1
+    whole = all(isinstance(number, int) for number in (slots, *answers))
+    return not whole or slots < 1 or not answers or min(answers) < 1
 
 
 def _asked_for() -> Markdown:
-    return say("A batch needs a slot, and an answer has a token or more: give such numbers.")
+    return say(
+        "A batch needs a slot, and an answer has a token or more: give such numbers, whole ones."
+    )
 
 
 def _steps(stays: Sequence[Stay]) -> int:
