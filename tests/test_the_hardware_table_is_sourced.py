@@ -18,13 +18,13 @@ each_row = pytest.mark.parametrize("row", ROWS, ids=[row["name"] for row in ROWS
 
 
 def test_a_dozen_chips_and_laptops_among_them():
-    """Accelerators, cards and laptops; most rows are the vendor's own word."""
+    """Accelerators, cards and laptops; some rows are the vendor's own word."""
     kinds = {row["kind"] for row in ROWS}
 
     assert len(ROWS) >= 12
     assert kinds == {"accelerator", "card", "laptop"}
     assert len({row["name"] for row in ROWS}) == len(ROWS)
-    assert sum(row["said_by"] == "vendor" for row in ROWS) >= 12
+    assert sum(row["said_by"] == "vendor" for row in ROWS) >= 8
 
 
 @each_row

@@ -18,6 +18,7 @@ MARGIN = 0.1
 a rule of thumb, as the page says."""
 NOT_SAID = "–"
 _TERA = 1e12
+_SECONDHAND = "\u2020 = somebody repeats what the vendor says."
 
 
 def ridges() -> Markdown:
@@ -41,8 +42,8 @@ def ridges() -> Markdown:
     header += [f"{exact(real)} bits", f"{exact(nominal)} bits"]
     caption = (
         "Published peaks, without sparsity; ridge in FLOP a byte; batch at which decode would "
-        "reach it if there were no cache. \u2020 = somebody repeats what the vendor says. "
-        f"{NOT_SAID} = the source gives no such peak."
+        "reach it if there were no cache. "
+        f"{_SECONDHAND} {NOT_SAID} = the source gives no such peak."
     )
     return table(header, rows, caption)
 
@@ -93,7 +94,7 @@ def caps(context: int | None = None) -> Markdown:
         f"The chapter's model at 16 bits, {amount(weights / GB)} GB, each request with "
         f"{fixed(tokens)} tokens, {amount(cache / GB)} GB of f16 cache; "
         f"{percent(MARGIN)} of the memory kept free. Never = with more requests intensity comes to "
-        "rest below the ridge."
+        f"rest below the ridge. {_SECONDHAND}"
     )
     return table(header, rows, caption)
 
