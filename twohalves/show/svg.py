@@ -37,6 +37,23 @@ def drawing(width: int, height: int, title: str, parts: Sequence[str]) -> str:
     )
 
 
+def inline(name: str, width: int, height: int, title: str, parts: Sequence[str]) -> str:
+    """A whole SVG inside a page, of a class of its own; the page's script draws the same one.
+
+    Args:
+        name: of the class, without the prefix.
+        width: of the drawing, in its own units and in pixels where there is room.
+        height: likewise.
+        title: what the picture shows, for those who cannot see it.
+        parts: shapes, back to front.
+    """
+    return (
+        f'<svg class="th-figure th-{name}" role="img" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" font-family="{html.escape(FONT)}" '
+        f'font-size="14"><title>{html.escape(title)}</title>{"".join(parts)}</svg>'
+    )
+
+
 def box(x: float, y: float, width: float, height: float, fill: str) -> str:
     """A filled rectangle."""
     return (

@@ -6,7 +6,6 @@ decode is narrow, one after another. The page's script draws the same characters
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 from twohalves.show import svg
@@ -40,11 +39,7 @@ def bars(rows: Sequence[Row], told: str) -> str:
         svg.box(_LEFT + 90, foot + 31, 14, 8, svg.DECODE),
         svg.label(_LEFT + 110, foot + 40, "decode"),
     ]
-    return (
-        f'<svg class="th-figure th-seconds" role="img" viewBox="0 0 {_WIDTH} {height}" '
-        f'width="{_WIDTH}" height="{height}" font-family="{html.escape(svg.FONT)}" '
-        f'font-size="14"><title>{html.escape(told)}</title>{"".join(parts)}</svg>'
-    )
+    return svg.inline("seconds", _WIDTH, height, told, parts)
 
 
 def ticks(longest: float) -> list[tuple[float, str]]:

@@ -6,7 +6,6 @@ other here, and every figure says which it is.
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 
@@ -155,11 +154,7 @@ def picture(results: Results, texts: dict[str, str], said: str) -> str:
         _frame(_LEFT + 238, foot + 34, 14, 14),
         svg.label(_LEFT + 258, foot + 46, "memory"),
     ]
-    return (
-        f'<svg class="th-figure th-memory" role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        f'width="{_WIDTH}" height="{_HEIGHT}" font-family="{html.escape(svg.FONT)}" '
-        f'font-size="14"><title>{html.escape(said)}</title>{"".join(parts)}</svg>'
-    )
+    return svg.inline("memory", _WIDTH, _HEIGHT, said, parts)
 
 
 def _apart(more: float, less: float) -> float | None:

@@ -5,7 +5,6 @@ The arithmetic of attention is left out, as in the chapter; so a chip at its roo
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 from twohalves.formulas import (
@@ -102,11 +101,7 @@ def picture(results: Results, texts: dict[str, str], told: str) -> str:
         svg.box(_LEFT + 176, 116, 14, 14, svg.DECODE),
         svg.label(_LEFT + 196, 128, "arithmetic"),
     ]
-    return (
-        f'<svg class="th-figure th-roofline" role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        f'width="{_WIDTH}" height="{_HEIGHT}" font-family="{html.escape(svg.FONT)}" '
-        f'font-size="14"><title>{html.escape(told)}</title>{"".join(parts)}</svg>'
-    )
+    return svg.inline("roofline", _WIDTH, _HEIGHT, told, parts)
 
 
 def _fit(memory: float, weights: float, cache: float) -> float | None:

@@ -3,7 +3,7 @@
   "use strict";
 
   const { fixed, trimmed } = T;
-  const { DECODE, FONT, PREFILL, box, escaped, label, stroke } = T.svg;
+  const { DECODE, PREFILL, box, inline, label, stroke } = T.svg;
   const [WIDTH, LEFT, PITCH] = [360, 4, 46];
   const ROOM = WIDTH - 2 * LEFT;
   const MOST_TICKS = 5;
@@ -22,9 +22,7 @@
       box(LEFT, foot + 28, 14, 14, PREFILL), label(LEFT + 20, foot + 40, "prefill"),
       box(LEFT + 90, foot + 31, 14, 8, DECODE), label(LEFT + 110, foot + 40, "decode")
     );
-    return `<svg class="th-figure th-seconds" role="img" viewBox="0 0 ${WIDTH} ${height}" ` +
-      `width="${WIDTH}" height="${height}" font-family="${escaped(FONT)}" ` +
-      `font-size="14"><title>${escaped(told)}</title>${parts.join("")}</svg>`;
+    return inline("seconds", WIDTH, height, told, parts);
   }
 
   /** Round values from 0 up to `longest`, at most six of them, as [value, text]. */

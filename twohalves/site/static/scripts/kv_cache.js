@@ -3,7 +3,7 @@
   "use strict";
 
   const { amount, counted, fixed, number, withUnit } = T;
-  const { FAINT, FONT, INK, PREFILL, box, escaped, label, stroke } = T.svg;
+  const { FAINT, INK, PREFILL, box, inline, label, stroke } = T.svg;
   // numbers in a block, and bytes of the block: the twin of twohalves/formulas/kv_cache.py
   const KV_TYPES = {
     f32: [1, 4], f16: [1, 2], bf16: [1, 2],
@@ -149,9 +149,7 @@
       box(LEFT + 156, foot + 39, 14, 4, INK), label(LEFT + 176, foot + 46, "margin"),
       frame(LEFT + 238, foot + 34, 14, 14), label(LEFT + 258, foot + 46, "memory")
     ];
-    return `<svg class="th-figure th-memory" role="img" viewBox="0 0 ${WIDTH} ${HEIGHT}" ` +
-      `width="${WIDTH}" height="${HEIGHT}" font-family="${escaped(FONT)}" ` +
-      `font-size="14"><title>${escaped(said)}</title>${parts.join("")}</svg>`;
+    return inline("memory", WIDTH, HEIGHT, said, parts);
   }
 
   function frame(x, y, width, height) {

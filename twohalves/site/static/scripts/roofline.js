@@ -3,7 +3,7 @@
   "use strict";
 
   const { counted } = T;
-  const { DECODE, FAINT, FONT, PREFILL, box, escaped, label } = T.svg;
+  const { DECODE, FAINT, PREFILL, box, inline, label } = T.svg;
   const [TERA, GIGA, KIB] = [1e12, 1e9, 1024];
   const [WIDTH, HEIGHT, LEFT] = [360, 148, 4];
   const ROOM = WIDTH - 2 * LEFT;
@@ -109,9 +109,7 @@
       box(LEFT + 90, 116, 14, 14, PREFILL), label(LEFT + 110, 128, "caches"),
       box(LEFT + 176, 116, 14, 14, DECODE), label(LEFT + 196, 128, "arithmetic")
     ];
-    return `<svg class="th-figure th-roofline" role="img" viewBox="0 0 ${WIDTH} ${HEIGHT}" ` +
-      `width="${WIDTH}" height="${HEIGHT}" font-family="${escaped(FONT)}" ` +
-      `font-size="14"><title>${escaped(told)}</title>${parts.join("")}</svg>`;
+    return inline("roofline", WIDTH, HEIGHT, told, parts);
   }
 
   T.roofline = { compute, sentence, notes, picture };

@@ -19,6 +19,13 @@
     return trimmed(fixed(value, 2).replaceAll(",", ""));
   }
 
+  /** A whole SVG inside a page, of a class of its own; the title says what it shows. */
+  function inline(name, width, height, title, parts) {
+    return `<svg class="th-figure th-${name}" role="img" viewBox="0 0 ${width} ${height}" ` +
+      `width="${width}" height="${height}" font-family="${escaped(FONT)}" ` +
+      `font-size="14"><title>${escaped(title)}</title>${parts.join("")}</svg>`;
+  }
+
   /** A filled rectangle. */
   function box(x, y, width, height, fill) {
     return `<rect x="${short(x)}" y="${short(y)}" width="${short(width)}" ` +
@@ -36,5 +43,5 @@
     return `<polyline points="${through}" fill="none" stroke="${FAINT}" stroke-width="1.5"/>`;
   }
 
-  T.svg = { INK, FAINT, PREFILL, DECODE, FONT, box, escaped, label, stroke };
+  T.svg = { INK, FAINT, PREFILL, DECODE, box, escaped, inline, label, stroke };
 })((globalThis.TwoHalves ||= {}));
