@@ -1,5 +1,6 @@
 """What all tests share: a clean environment, one browser, and what the header says."""
 
+import contextlib
 import importlib.util
 import os
 import pathlib
@@ -142,3 +143,19 @@ def builtin_server():
         yield find(environ={"TWOHALVES_SERVER": url})
         process.stdin.close()
         process.wait(20)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Opens a book on a server with these routes; gives the book and the server."""
+    from tests.servers.scripted import Scripted
+    from twohalves.measure import live
+    from twohalves.server import find
+
+    with contextlib.ExitStack() as servers:
+
+        def serve(routes):
+            server = servers.enter_context(Scripted(routes))
+            return live(find(environ={"TWOHALVES_SERVER": server.url}), None, tmp_path), server
+
+        yield serve

@@ -7,7 +7,6 @@ import pytest
 
 from tests.servers.chatting import Chatting
 from tests.servers.modelled import Counting
-from tests.servers.scripted import Scripted
 from tests.servers.tokenizer import token_counter
 from tests.tables import rows_of
 from twohalves import lab
@@ -19,7 +18,6 @@ from twohalves.errors import (
     UnknownName,
 )
 from twohalves.measure import live, measure, open_book
-from twohalves.server import find
 from twohalves.show import counting
 
 REQUEST = {
@@ -31,21 +29,6 @@ COUNTS = [("system", 5), ("tools", 6), ("question", 6)]
 """Words and marks: [{" name ": " look "}] are six."""
 TEMPLATE = 9
 """[ system ], [ user ] and [ assistant ]; the server's own first token comes to it."""
-
-
-@pytest.fixture
-def opened(tmp_path):
-    """Opens a book on a server; gives the book and what was asked."""
-    servers = []
-
-    def serve(modelled):
-        server = Scripted(modelled.routes()).__enter__()
-        servers.append(server)
-        return live(find(environ={"TWOHALVES_SERVER": server.url}), None, tmp_path), server
-
-    yield serve
-    for server in servers:
-        server.__exit__()
 
 
 def _parts(counted):
@@ -74,7 +57,7 @@ ASKING = {"/api/generate", "/api/chat"}
 )
 def test_each_part_is_what_the_count_grows_by(opened, counting_so, slots, own):
     """Given in any order, sent in one; the first token that a server leaves out is not counted."""
-    book, _ = opened(Chatting(counting=counting_so, slots=slots))
+    book, _ = opened(Chatting(counting=counting_so, slots=slots).routes())
 
     for _ in range(2):
         counted = lab.count(book, REQUEST)
@@ -86,7 +69,7 @@ def test_each_part_is_what_the_count_grows_by(opened, counting_so, slots, own):
 
 def test_a_server_that_counts_all_is_asked_behind_one_line_of_digits(opened):
     """So that it reads each part once; another count has other digits, and finds nothing cached."""
-    book, server = opened(Chatting(slots=1))
+    book, server = opened(Chatting(slots=1).routes())
     lab.count(book, REQUEST)
     first = {text.partition("\n")[0] for text in _texts(server)}
     asked = len(server.asked)
@@ -99,7 +82,7 @@ def test_a_server_that_counts_all_is_asked_behind_one_line_of_digits(opened):
 
 def test_a_server_that_leaves_cached_tokens_out_gets_digits_nobody_has_seen(opened):
     """After the two that gave it away no text begins like the one before."""
-    book, server = opened(Chatting(slots=1, counting=Counting(counts_shared=False)))
+    book, server = opened(Chatting(slots=1, counting=Counting(counts_shared=False)).routes())
     lab.count(book, REQUEST)
 
     assert all(one[0] != two[0] for one, two in itertools.pairwise(_texts(server)[1:]))
@@ -107,7 +90,7 @@ def test_a_server_that_leaves_cached_tokens_out_gets_digits_nobody_has_seen(open
 
 def test_counting_does_not_reload_the_model(opened):
     """The options are those of the measured requests."""
-    book, server = opened(Chatting())
+    book, server = opened(Chatting().routes())
     lab.count(book, REQUEST)
     lab.count(book, REQUEST, num_ctx=2048)
     options = [each.json["options"] for each in server.asked if each.path in ASKING]
@@ -124,7 +107,7 @@ def test_counting_does_not_reload_the_model(opened):
 @pytest.mark.parametrize("version", ["0.24.0", "0.30.1", "0.30.11", ""])
 def test_a_request_that_would_be_cut_is_refused(opened, counting_so, version):
     """However this server cuts, and whatever it says it is: no count of what is left is shown."""
-    book, _ = opened(Chatting(window=300, version=version, counting=counting_so))
+    book, _ = opened(Chatting(window=300, version=version, counting=counting_so).routes())
     long = REQUEST | {"context": "one more word " * 150}
 
     with pytest.raises(RequestTooLong, match="window of 300 tokens"):
@@ -135,7 +118,7 @@ def test_a_request_that_would_be_cut_is_refused(opened, counting_so, version):
 
 def test_a_window_smaller_than_asked_for_is_noticed(opened):
     """Fewer tokens than words cannot be the whole text."""
-    book, _ = opened(Chatting(holds=100))
+    book, _ = opened(Chatting(holds=100).routes())
 
     with pytest.raises(RequestTooLong):
         lab.count(book, {"context": "word " * 200})
@@ -146,7 +129,7 @@ def test_a_server_that_does_not_count_is_named(opened, number):
     """At the first text, at a part, at the whole request: never a count made up."""
     modelled = Chatting()
     modelled.faults[number] = lambda final: _without(final, "prompt_eval_count")
-    book, _ = opened(modelled)
+    book, _ = opened(modelled.routes())
 
     with pytest.raises(CountsUnusable, match="prompt_eval_count"):
         lab.count(book, {"system": "One.", "question": "Two?"})
@@ -156,7 +139,7 @@ def test_counts_that_shrink_are_not_believed(opened):
     """More text and fewer tokens: nothing is subtracted from that."""
     modelled = Chatting()
     modelled.faults[5] = lambda final: final | {"prompt_eval_count": 12}
-    book, _ = opened(modelled)
+    book, _ = opened(modelled.routes())
 
     with pytest.raises(CountsUnusable, match="fewer"):
         lab.count(book, {"system": "One word, and more.", "question": "Two?"})
@@ -184,7 +167,7 @@ def _without(record, name):
 )
 def test_what_is_no_request_is_answered(opened, request_, error, said):
     """Before anybody is asked."""
-    book, server = opened(Chatting())
+    book, server = opened(Chatting().routes())
 
     for ask in (lab.count, lab.answer):
         with pytest.raises(error, match=said):
@@ -194,7 +177,7 @@ def test_what_is_no_request_is_answered(opened, request_, error, said):
 
 def test_in_replay_the_same_request_has_the_same_counts(opened):
     """What was counted while the run was recorded is given again; another request is an error."""
-    book, server = opened(Chatting(slots=1))
+    book, server = opened(Chatting(slots=1).routes())
     run = measure(book, experiment="prefill_decode")
     record = {"TWOHALVES_RUN": run.id, "TWOHALVES_RECORD": server.url}
     recorded = lab.count(open_book(record, book.runs), REQUEST)
@@ -210,7 +193,7 @@ def test_in_replay_the_same_request_has_the_same_counts(opened):
 
 def test_the_table_adds_up(opened):
     """Each part with its share, and the template with the rest."""
-    book, _ = opened(Chatting())
+    book, _ = opened(Chatting().routes())
     rows = rows_of(counting.parts(lab.count(book, REQUEST)))
 
     assert rows == [

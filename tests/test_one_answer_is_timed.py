@@ -6,33 +6,17 @@ import pathlib
 import pytest
 
 from tests.servers.chatting import Chatting
-from tests.servers.scripted import Answer, Scripted
+from tests.servers.scripted import Answer
 from twohalves import lab
 from twohalves.errors import CountsUnusable, ServerBroke
-from twohalves.measure import live, measure, open_book
+from twohalves.measure import measure, open_book
 from twohalves.measure.reply import Answered
-from twohalves.server import find
 from twohalves.show import counting
 
 PROJECT = pathlib.Path(__file__).resolve().parents[1]
 REQUEST = {"system": "Answer in one word.", "question": "Why is the sky blue?"}
 PROMPT = 1 + 9 + 5 + 6
 """The server's own first token, three heads of three, and words and marks."""
-
-
-@pytest.fixture
-def opened(tmp_path):
-    """Opens a book on a server with these routes; gives the book and the server."""
-    servers = []
-
-    def serve(routes):
-        server = Scripted(routes).__enter__()
-        servers.append(server)
-        return live(find(environ={"TWOHALVES_SERVER": server.url}), None, tmp_path), server
-
-    yield serve
-    for server in servers:
-        server.__exit__()
 
 
 def _saying(*records):

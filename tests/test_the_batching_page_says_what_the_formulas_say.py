@@ -1,12 +1,11 @@
 """Sentences, tables and the stored page of section 31.4, against sums done by hand."""
 
-import json
 import pathlib
 import re
 
 import pytest
 
-from tests.tables import cells_of, read, rows_of, text_of
+from tests.tables import cells_of, page_of, rows_of, text_of
 from twohalves.runs import named
 from twohalves.runs.choose import newest_sample
 from twohalves.show import batch_limits, batching, schedulers
@@ -204,19 +203,6 @@ def test_a_card_that_is_too_small_serves_nobody():
     assert cells_of(batch_limits.objective([10], 0, 3), 0)[2:4] == ["0", "–"]
 
 
-def stored():
-    """What the stored notebook shows, prose and outputs in one text."""
-    texts = []
-    for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
-        if cell["cell_type"] == "markdown":
-            texts.append("".join(cell["source"]))
-        texts += [
-            "".join(output.get("text") or output["data"].get("text/markdown", ""))
-            for output in cell.get("outputs", [])
-        ]
-    return read("\n".join(texts))
-
-
 CLAIMS = {
     "assertions": "**4 times.** So often",
     "flops_per_weight": "two operations",
@@ -239,7 +225,7 @@ CLAIMS = {
 @pytest.mark.parametrize("text", CLAIMS.values(), ids=CLAIMS)
 def test_the_stored_page_holds_the_chapters_claim(text):
     """Each figure of the chapter's section stands on the page."""
-    assert text in stored()
+    assert text in page_of(NOTEBOOK)
 
 
 def test_no_claim_of_the_section_was_forgotten():
@@ -251,9 +237,9 @@ def test_no_claim_of_the_section_was_forgotten():
 
 def test_the_page_says_what_the_real_file_makes_of_the_chapters_figure():
     """At five bits a weight 295.2 * 5 / 16 = 92 users, where the chapter says 74 for four."""
-    assert "| 5 | 3.2 | 92 |" in stored()
+    assert "| 5 | 3.2 | 92 |" in page_of(NOTEBOOK)
 
 
 def test_a_prediction_stands_before_each_result():
     """Five questions to the reader, or more."""
-    assert stored().count("**Prediction**") >= 5
+    assert page_of(NOTEBOOK).count("**Prediction**") >= 5

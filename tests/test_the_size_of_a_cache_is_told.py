@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.tables import rows_of
+from tests.tables import page_of, rows_of
 from twohalves import runs
 from twohalves.errors import RunMissing
 from twohalves.runs.load import Run
@@ -154,15 +154,6 @@ def test_a_page_that_asks_nobody_takes_the_run_at_hand(tmp_path):
         runs.at_hand({}, tmp_path)
 
 
-def page():
-    """What the stored notebook says: its prose, and all outputs."""
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
-    outputs = [output for cell in cells for output in cell.get("outputs", [])]
-    shown = ["".join(output.get("data", {}).get("text/markdown", "")) for output in outputs]
-    return "\n".join(prose + shown)
-
-
 CLAIMS = {
     "kv_factor": "Key and value, 28 layers, 8 KV heads, 128 numbers in a head",
     "fp16_bytes": "two bytes a number",
@@ -209,7 +200,7 @@ CLAIMS = {
 @pytest.mark.parametrize("text", CLAIMS.values(), ids=CLAIMS)
 def test_the_stored_page_holds_the_chapters_claim(text):
     """Each figure of the chapter's section stands on the page."""
-    assert text in page()
+    assert text in page_of(NOTEBOOK)
 
 
 def test_no_claim_of_the_section_was_forgotten():
@@ -234,4 +225,4 @@ def test_the_page_asks_no_server():
     run = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
 
     assert "cache_type(" not in run
-    assert "lab.cache_type(agreed=True)" in page()
+    assert "lab.cache_type(agreed=True)" in page_of(NOTEBOOK)

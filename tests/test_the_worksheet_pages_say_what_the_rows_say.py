@@ -1,13 +1,12 @@
 """Sentences and tables of section 31.6: the chapter's bill and widget, and a reader's request."""
 
 import dataclasses
-import json
 import pathlib
 import re
 
 import pytest
 
-from tests.tables import cells_of, read, rows_of, text_of
+from tests.tables import cells_of, outputs_of, rows_of, text_of
 from twohalves.formulas import constant_rates
 from twohalves.measure.counting import Counted, Part
 from twohalves.measure.reply import Answered
@@ -346,17 +345,6 @@ def test_where_the_widget_parts_from_the_figures():
     assert said.startswith("<details>")
 
 
-def stored():
-    """What the stored notebook shows, all outputs in one text."""
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    texts = [
-        "".join(output.get("text") or output["data"].get("text/markdown", ""))
-        for cell in cells
-        for output in cell.get("outputs", [])
-    ]
-    return read("\n".join(texts))
-
-
 CLAIMS = {
     "news_words": "summary of 300 words",
     "ws_prompt": "890 tokens in",
@@ -392,7 +380,7 @@ CLAIMS = {
 @pytest.mark.parametrize("text", CLAIMS.values(), ids=CLAIMS)
 def test_the_stored_page_holds_the_chapters_claim(text):
     """Each figure of the chapter's section stands on the page."""
-    assert text in stored()
+    assert text in outputs_of(NOTEBOOK)
 
 
 def test_no_claim_of_the_section_was_forgotten():
