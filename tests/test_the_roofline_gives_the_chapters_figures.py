@@ -125,7 +125,7 @@ def test_memory_caps_the_batch_before_the_ridge():
     assert batch_in_memory(80e9, 6.4e9, CACHE, 8e9) == 134
     assert batch_in_memory(6e9, 6.4e9, CACHE) == 0
     row = next(line for line in chips.caps().data.splitlines() if "NVIDIA H100" in line)
-    assert row == "| NVIDIA H100 | 80 | 134 | 295 | memory | never |"
+    assert row == "| NVIDIA H100 † | 80 | 134 | 295 | memory | never |"
 
 
 def test_an_engine_that_reads_a_prompt_in_pieces():
