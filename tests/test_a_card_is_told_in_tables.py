@@ -4,6 +4,7 @@ import pytest
 
 from tests.tables import cells_of, rows_of
 from twohalves import runs
+from twohalves.errors import QuantityUnusable, UnknownName
 from twohalves.formulas import uniform_shape
 from twohalves.formulas.sizing import Serving
 from twohalves.runs.load import Run
@@ -86,12 +87,26 @@ def test_a_run_has_its_own_answers(tmp_path):
 
 
 @pytest.mark.parametrize("show", [card.which, card.backwards])
-def test_no_card_and_no_window_are_refused(show):
-    """By the name of what is wrong."""
-    for size in (0, -1, float("inf"), float("nan"), 1e12):
-        with pytest.raises(ValueError, match="memory of a card must be above 0 GiB"):
-            show(size)
-    with pytest.raises(ValueError, match="window"):
-        show(24, 0)
-    with pytest.raises(ValueError, match="sequences"):
-        show(24, 100, -1)
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        *(((size,), "card_gib") for size in (0, -1, "24", float("inf"), float("nan"), 1e12)),
+        *(((24, window), "window") for window in (0, -5, 1000.5, 10**12)),
+        *(((24, 100, sequences), "sequences") for sequences in (0, -1, 2.5, 10**9)),
+    ],
+)
+def test_no_card_and_no_window_are_refused(show, given, named):
+    """By the name of what is wrong, with what to give instead."""
+    with pytest.raises(QuantityUnusable, match=named) as refused:
+        show(*given)
+    assert f"Give {named} as " in refused.value.next_step
+
+
+def test_a_card_of_no_size_is_refused_for_an_own_model_too():
+    """And a model that is not one of the three is answered with their names."""
+    run = runs.named("sample-smollm2-135m")
+    for given in ((0,), (24, 0), (24, 100, 0)):
+        with pytest.raises(QuantityUnusable):
+            card.own(run, *given)
+    with pytest.raises(UnknownName, match="Mistral Nemo 12B"):
+        card.backwards(name="Mistral Nemo")

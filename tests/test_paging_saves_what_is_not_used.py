@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twohalves.errors import QuantityUnusable
 from twohalves.formulas.paging import held_tokens, shared_tokens
 from twohalves.runs.reference import claim
 from twohalves.show import paging
@@ -72,8 +73,6 @@ def test_a_shared_beginning_in_words():
 
     assert "62 whole blocks" in said
     assert "62% less" in said
-    with pytest.raises(ValueError, match="own and sequences"):
-        paging.shared(1000, 0, 4)
 
 
 def test_a_beginning_that_nobody_shares_saves_nothing():
@@ -103,9 +102,6 @@ def test_the_picture_draws_any_lengths():
     assert "1 sequence in the same room" in paging.picture(100, 60, 16).data
     assert "1 sequence in the same room" in paging.picture(100, 100, 1).data
     assert "112 tokens for each, 1 sequence in a little more" in paging.picture(100, 100, 16).data
-    for reserved, used in ((100, 0), (100, 101)):
-        with pytest.raises(ValueError, match="used must lie between 1 and 100"):
-            paging.picture(reserved, used)
 
 
 def test_more_sequences_than_pixels_are_one_bar():
@@ -116,3 +112,23 @@ def test_more_sequences_than_pixels_are_one_bar():
     assert "62,500 sequences in the same room" in drawn
     assert len(widths) < 10
     assert widths[2] / (widths[2] + widths[3]) == pytest.approx(10 / 16, abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("ask", "wanted"),
+    [
+        (lambda: paging.picture(100, 0), "used as a whole number from 1 to 100,"),
+        (lambda: paging.saved(100, 101), "used as a whole number from 1 to 100,"),
+        (lambda: paging.picture(0), "reserved as a whole number from 1 "),
+        (lambda: paging.saved(2000, 200, 0), "block as a whole number from 1 "),
+        (lambda: paging.shared(-1, 200, 4), "prefix as a whole number from 0 "),
+        (lambda: paging.shared(1000, 0, 4), "own as a whole number from 1 "),
+        (lambda: paging.shared(1000, 200, 2.5), "sequences as a whole number from 1 "),
+        (lambda: paging.shared(1000, 200, 4, 0), "block as a whole number from 1 "),
+    ],
+)
+def test_no_room_and_nobody_are_answered_with_what_to_give(ask, wanted):
+    """By the name of what is wrong, and its limits."""
+    with pytest.raises(QuantityUnusable) as refused:
+        ask()
+    assert f"Give {wanted}" in refused.value.next_step

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twohalves.errors import QuantityUnusable
 from twohalves.formulas import (
     Roof,
     attention_flop,
@@ -221,13 +222,14 @@ def test_the_picture_says_what_it_shows():
     assert "prefill, 4,247 tokens" in drawn
 
 
-@pytest.mark.parametrize("tokens", [0, -5])
+@pytest.mark.parametrize("tokens", [0, -5, 0.5, "4247"])
 @pytest.mark.parametrize(
     "shows", [roofline.by_batch, roofline.the_fiftieth, roofline.never_reached, chips.caps]
 )
 def test_a_context_of_nothing_is_questioned(shows, tokens):
     """A reader who sets the cell's number to nothing is told what is wanted."""
-    assert shows(tokens).data == "Give each request one token of context or more."
+    with pytest.raises(QuantityUnusable, match="Give context_tokens as a whole number from 1"):
+        shows(tokens)
 
 
 @pytest.mark.parametrize("tokens", [1, 190, 191, 1_000_000])

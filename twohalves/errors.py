@@ -9,7 +9,7 @@
         WindowTooShort, NotInThisRun, ServerGone, ServerShared, AnotherAnswers,
         PrivateServesAnother, RequestUnusable, RequestTooLong, CountsUnusable
       the arithmetic
-        KvShapeUnknown, ShapeFileUnusable, WindowUnusable, SlidersUnusable
+        KvShapeUnknown, ShapeFileUnusable, WindowUnusable, QuantityUnusable, SlidersUnusable
       the command line and the environment
         WordsLeft, RunsNotNamed, PythonWithoutVenv, FolderNotWritable, DiskFull, InstallFailed,
         MachineNotReady, SiteMissing, PortTaken
@@ -389,6 +389,15 @@ class WindowUnusable(TwoHalvesError, ValueError):
             "sized: both are counted from 1."
         )
         self.next_step = "Give the window in tokens, such as 4096, and slots from 1."
+
+
+class QuantityUnusable(TwoHalvesError, ValueError):
+    """A cell gives a size or a count that nothing can be computed with."""
+
+    def __init__(self, name: str, given: str, wanted: str) -> None:
+        super().__init__(name, given, wanted)
+        self.what = f"Nothing can be computed with {name} = {given}."
+        self.next_step = f"Give {name} as {wanted}, and run the cell again."
 
 
 class SlidersUnusable(TwoHalvesError, ValueError):

@@ -11,6 +11,7 @@ from twohalves.runs.reference import claim
 from twohalves.show.batching import BITS
 from twohalves.show.cache_size import GB, both, chapter_shape, windows
 from twohalves.show.calculator.words import amount, exact, number
+from twohalves.show.given import above_zero, whole
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import counted, fixed, percent, significant
 from twohalves.show.roofline import chapter_roof, chapter_step, parameters, weights_bytes
@@ -25,6 +26,7 @@ def guess_fit(card_gb: float) -> Markdown:
     Args:
         card_gb: memory of the card, GB.
     """
+    _card(card_gb)
     return say(
         f"> **Prediction** — A card of {exact(card_gb)} GB, the chapter's model at {fixed(BITS)} "
         f"bits, conversations of {fixed(windows()[1])} tokens. How many of them fit? More than "
@@ -38,8 +40,7 @@ def in_memory(card_gb: float) -> Markdown:
     Args:
         card_gb: memory of the card, GB.
     """
-    if card_gb <= 0:
-        return _above_zero()
+    _card(card_gb)
     rows = []
     for tokens in (int(claim("longest_prompt")), *windows()):
         fit, eight = (_fits(card_gb, tokens, kind) for kind in ("f16", "q8_0"))
@@ -56,8 +57,7 @@ def in_memory(card_gb: float) -> Markdown:
 
 def memory_first(card_gb: float) -> Markdown:
     """Which of the two caps the batch at the context lengths of the table above."""
-    if card_gb <= 0:
-        return _above_zero()
+    _card(card_gb)
     lengths = (int(claim("longest_prompt")), *windows())
     sooner = [tokens for tokens in lengths if _fits(card_gb, tokens) < _ridge()]
     needed = [_ridge() * _cache(tokens) / GB for tokens in (windows()[0], windows()[-1])]
@@ -80,15 +80,15 @@ def objective(
     Args:
         limits_ms: milliseconds that a user may wait for the next token.
         card_gb: memory of the card, GB.
-        context_tokens: that each of them has in the cache; less than 1 counts as 1.
+        context_tokens: that each of them has in the cache.
         kv_type: of the cache.
     """
-    if min(card_gb, *limits_ms, 1) <= 0:
-        return _above_zero()
-    context_tokens = max(1, context_tokens)
+    _card(card_gb)
+    whole("context_tokens", context_tokens)
     cache, fits = _cache(context_tokens, kv_type), _fits(card_gb, context_tokens, kv_type)
     rows = []
     for limit in limits_ms:
+        _limit(limit)
         batch = batch_within(chapter_roof(), limit / 1000, parameters(), BITS, cache)
         served = min(batch, fits)
         rows.append(
@@ -114,12 +114,12 @@ def halved(limit_ms: float, context_tokens: int, card_gb: float) -> Markdown:
 
     Args:
         limit_ms: the time that is halved, milliseconds.
-        context_tokens: that each user has in the cache; less than 1 counts as 1.
+        context_tokens: that each user has in the cache.
         card_gb: memory of the card, GB.
     """
-    if min(card_gb, limit_ms) <= 0:
-        return _above_zero()
-    context_tokens = max(1, context_tokens)
+    _card(card_gb)
+    _limit(limit_ms)
+    whole("context_tokens", context_tokens)
     cache, fits = _cache(context_tokens), _fits(card_gb, context_tokens)
     before, after = (
         min(fits, batch_within(chapter_roof(), limit / 1000, parameters(), BITS, cache))
@@ -151,8 +151,12 @@ def _why(before: int, after: int, kept: float, context_tokens: int) -> str:
     return "Below the ridge, the last users of a batch bring little and cost everybody time."
 
 
-def _above_zero() -> Markdown:
-    return say("A card has memory, and a token takes time: give numbers above 0.")
+def _card(card_gb: float) -> None:
+    above_zero("card_gb", card_gb, "GB of memory")
+
+
+def _limit(limit_ms: float) -> None:
+    above_zero("a limit", limit_ms, "milliseconds")
 
 
 def _throughput(batch: int, context_tokens: int, kv_type: str = "f16") -> float:

@@ -12,6 +12,7 @@ from twohalves.formulas import batch_at_ridge, decode_step, intensity
 from twohalves.runs import Run, reference
 from twohalves.runs.reference import claim
 from twohalves.show.calculator.words import amount, exact, number
+from twohalves.show.given import above_zero, whole
 from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import counted, fixed, percent, seconds, significant, times
 from twohalves.show.roofline import chapter_roof, chapter_step, parameters
@@ -52,9 +53,11 @@ def counted_out(run: Run, batch: int, bits: float) -> Markdown:
         run: whose model stands beside the chapter's.
         batch: users that share the step.
         bits: of a weight.
+
+    Raises:
+        QuantityUnusable: no user, or no bits.
     """
-    if min(batch, bits) <= 0:
-        return say("A step needs a user, and a weight its bits: give numbers above 0.")
+    batch, bits = whole("users", batch), above_zero("bits", bits, "bits of a weight", 64)
     sizes = [
         (reference.session()["model"]["tag"], parameters()),
         (f"a model of {fixed(claim('big_model_b'))} billion", claim("big_model_b") * _GIGA),

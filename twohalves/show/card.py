@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from IPython.display import Markdown
 
-from twohalves.errors import TwoHalvesError
+from twohalves.errors import TwoHalvesError, UnknownName
 from twohalves.formulas import KvShape, kv_shape, uniform_shape
 from twohalves.formulas.sizing import (
     Fit,
@@ -25,14 +25,13 @@ from twohalves.runs.reference import claim
 from twohalves.show.byte_count import kv_type
 from twohalves.show.cache_size import GB, GIB, chapter_shape, windows
 from twohalves.show.calculator.words import amount, exact, number
+from twohalves.show.given import above_zero, whole
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import counted, fixed
 
 _BILLION = 10**9
 _NEMO_BILLION = 12.2
 _MOST_BITS = 32
-_LARGEST = 1e9
-"""GiB; no card has as many."""
 _STATE = 30 * (32 * 128 * 128 + 3 * (2 * 16 + 32) * 128) * 4
 """Of 30 layers with linear attention: 32 heads of 128 × 128 numbers, and 3 tokens' worth of what
 the convolution looks back at, all of them 4 bytes."""
@@ -72,11 +71,11 @@ def which(
         models: by name; `three()` if None.
 
     Raises:
-        ValueError: an argument outside its range.
+        QuantityUnusable: no card, no window, nobody to serve.
         UnknownName: no such cache type.
     """
-    window = windows()[1] if window is None else window
-    found = ranked(models or three(), _memory(card_gib), window, sequences)
+    memory, window, sequences = _asked(card_gib, window, sequences, windows()[1])
+    found = ranked(models or three(), memory, window, sequences)
     rows = [_row(fit) for fit in found]
     header = ["model", "weights", "cache", "margin", "sum", "of the card", "window", "at once"]
     close = any(-fit.needs.margin <= fit.left < 0 for fit in found)
@@ -117,14 +116,17 @@ def backwards(
         name: a key of `three()`; the last one if empty.
 
     Raises:
-        KeyError: no such model.
-        ValueError: an argument outside its range.
+        UnknownName: no such model.
+        QuantityUnusable: no card, no window, nobody to serve.
     """
-    window = windows()[1] if window is None else window
+    memory, window, sequences = _asked(card_gib, window, sequences, windows()[1])
     billions = (claim("params_billion"), _NEMO_BILLION, claim("moe_total_b"))
     parameters = dict(zip(three(), billions, strict=True))
     name = name or list(parameters)[-1]
-    said = _answers(three()[name], parameters[name], _memory(card_gib), window, sequences)
+    if name not in parameters:
+        kind = "model"
+        raise UnknownName(kind, name, tuple(parameters))
+    said = _answers(three()[name], parameters[name], memory, window, sequences)
     return say(f"**{name}, on {exact(card_gib)} GiB.** {said}")
 
 
@@ -138,10 +140,11 @@ def own(run: Run, card_gib: float = 24, window: int | None = None, sequences: in
         sequences: served at once, above 0.
 
     Raises:
-        ValueError: an argument outside its range.
+        QuantityUnusable: no card, no window, nobody to serve.
     """
     model = run.session["model"]
-    window = int(run.session["options"]["num_ctx"]) if window is None else window
+    measured = int(run.session["options"]["num_ctx"])
+    memory, window, sequences = _asked(card_gib, window, sequences, measured)
     try:
         shape = kv_shape(model.get("own_keys") or {})
     except TwoHalvesError as error:
@@ -151,17 +154,21 @@ def own(run: Run, card_gib: float = 24, window: int | None = None, sequences: in
     serving = Serving(shape=shape, weights_bytes=model["size"], kv_type=kv_type(run))
     count = model.get("parameter_count")
     billions = count / _BILLION if count else None
-    said = _answers(serving, billions, _memory(card_gib), window, sequences)
+    said = _answers(serving, billions, memory, window, sequences)
     trained = model.get("context_length")
     limit = f" It was trained for {counted(trained, 'token')}, whatever fits." if trained else ""
     return say(f"**{model['name']}, on {exact(card_gib)} GiB.** {said}{limit}")
 
 
-def _memory(card_gib: float) -> int:
-    if not 0 < card_gib < _LARGEST:
-        msg = f"memory of a card must be above 0 GiB and below {_LARGEST:.0e}, got {card_gib}"
-        raise ValueError(msg)
-    return int(card_gib * GIB)
+def _asked(
+    card_gib: float, window: int | None, sequences: int, default: int
+) -> tuple[int, int, int]:
+    """Bytes of the card, tokens of the window and sequences, as a cell gives them."""
+    return (
+        int(above_zero("card_gib", card_gib, "GiB of memory") * GIB),
+        default if window is None else whole("window", window),
+        whole("sequences", sequences, most=10**6),
+    )
 
 
 def _answers(

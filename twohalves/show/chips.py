@@ -11,7 +11,7 @@ from twohalves.show.cache_size import GB, chapter_shape
 from twohalves.show.calculator.words import amount, exact
 from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import fixed, percent
-from twohalves.show.roofline import TOO_SHORT, weights_bytes, with_caches
+from twohalves.show.roofline import context_of, weights_bytes, with_caches
 
 MARGIN = 0.1
 """Part of a card's memory that is kept for the runtime and its activations, in the table of caps:
@@ -68,9 +68,7 @@ def eight_bits() -> Markdown:
 
 def caps(context: int | None = None) -> Markdown:
     """For the chapter's model at 16 bits: the batch at the ridge, and the batch that fits."""
-    tokens = int(claim("longest_prompt")) if context is None else context
-    if tokens < 1:
-        return say(TOO_SHORT)
+    tokens = context_of(context)
     cache = tokens * bytes_per_token(chapter_shape()).growing
     weights = weights_bytes()
     rows = []

@@ -9,6 +9,7 @@ from twohalves.formulas.paging import held_tokens, shared_tokens
 from twohalves.runs.reference import claim
 from twohalves.show import svg
 from twohalves.show.cache_size import GIB, both, chapter_shape
+from twohalves.show.given import whole
 from twohalves.show.markdown import say
 from twohalves.show.numbers import counted, fixed, percent, times
 
@@ -29,9 +30,9 @@ def picture(reserved: int | None = None, used: int | None = None, block: int = B
         block: tokens in a block.
 
     Raises:
-        ValueError: `used` is not between 1 and `reserved`, or no block.
+        QuantityUnusable: `used` is not between 1 and `reserved`, or no block.
     """
-    reserved, used = _given(reserved, used)
+    reserved, used, block = _given(reserved, used, block)
     held = held_tokens(used, block)
     room = max(reserved, held)
     count = room // held
@@ -70,9 +71,9 @@ def saved(reserved: int | None = None, used: int | None = None, block: int = BLO
         block: tokens in a block.
 
     Raises:
-        ValueError: `used` is not between 1 and `reserved`, or no block.
+        QuantityUnusable: `used` is not between 1 and `reserved`, or no block.
     """
-    reserved, used = _given(reserved, used)
+    reserved, used, block = _given(reserved, used, block)
     held, token = held_tokens(used, block), bytes_per_token(chapter_shape()).growing
     room = int(claim("four_conv_gib")) * GIB
     whole, paged = room // (reserved * token), room // (held * token)
@@ -99,11 +100,10 @@ def shared(prefix: int, own: int, sequences: int, block: int = BLOCK) -> Markdow
         block: tokens in a block.
 
     Raises:
-        ValueError: an argument outside its range.
+        QuantityUnusable: an argument outside its range.
     """
-    if own < 1 or sequences < 1:
-        msg = f"own and sequences must be at least 1, got {own} and {sequences}"
-        raise ValueError(msg)
+    prefix, block = whole("prefix", prefix, 0), whole("block", block)
+    own, sequences = whole("own", own), whole("sequences", sequences)
     apart = sequences * held_tokens(prefix + own, block)
     together = shared_tokens(prefix, own, sequences, block)
     token = bytes_per_token(chapter_shape()).growing
@@ -122,13 +122,10 @@ def shared(prefix: int, own: int, sequences: int, block: int = BLOCK) -> Markdow
     )
 
 
-def _given(reserved: int | None, used: int | None) -> tuple[int, int]:
-    reserved = int(claim("paged_reserved")) if reserved is None else reserved
+def _given(reserved: int | None, used: int | None, block: int) -> tuple[int, int, int]:
+    reserved = whole("reserved", int(claim("paged_reserved")) if reserved is None else reserved)
     used = int(claim("paged_used")) if used is None else used
-    if not 1 <= used <= reserved:
-        msg = f"used must lie between 1 and {reserved}, the tokens reserved; got {used}"
-        raise ValueError(msg)
-    return reserved, used
+    return reserved, whole("used", used, most=reserved), whole("block", block)
 
 
 def _bar(top: float, begins: int, used: int, held: int, scale: float) -> list[str]:

@@ -20,12 +20,12 @@ from twohalves.runs import reference
 from twohalves.runs.reference import claim
 from twohalves.show.cache_size import GB, chapter_shape
 from twohalves.show.calculator.words import amount, exact, number
+from twohalves.show.given import whole
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import counted, fixed, significant, times
 
 BATCHES = (1, 8, 50, 92, 295, 1000)
 """Rows of the table of batches: alone, a few, and the sizes that the section names."""
-TOO_SHORT = "Give each request one token of context or more."
 _BILLION, _TERA = 1e9, 1e12
 
 
@@ -140,9 +140,7 @@ def in_pieces() -> Markdown:
 
 def by_batch(context: int | None = None) -> Markdown:
     """Batch after batch on the chapter's chip: intensity, and what all and each could get."""
-    tokens, roof = _context(context), chapter_roof()
-    if tokens < 1:
-        return say(TOO_SHORT)
+    tokens, roof = context_of(context), chapter_roof()
     rows = []
     for batch in BATCHES:
         work = chapter_step(batch, tokens)
@@ -167,9 +165,7 @@ def by_batch(context: int | None = None) -> Markdown:
 
 def the_fiftieth(context: int | None = None) -> Markdown:
     """Whether the fiftieth request is nearly free, as the chapter says."""
-    tokens, batch = _context(context), int(claim("free_request"))
-    if tokens < 1:
-        return say(TOO_SHORT)
+    tokens, batch = context_of(context), int(claim("free_request"))
     alone, together = chapter_step(1, tokens), chapter_step(batch, tokens)
     roof = chapter_roof()
     caches = together.bytes_moved - weights_bytes()
@@ -189,9 +185,7 @@ def the_fiftieth(context: int | None = None) -> Markdown:
 
 def never_reached(context: int | None = None) -> Markdown:
     """The ridge with caches: out of reach beyond a short context."""
-    tokens, roof = _context(context), chapter_roof()
-    if tokens < 1:
-        return say(TOO_SHORT)
+    tokens, roof = context_of(context), chapter_roof()
     shape = chapter_shape()
     token = bytes_per_token(shape).growing
     batch = with_caches(roof, tokens)
@@ -211,5 +205,10 @@ def never_reached(context: int | None = None) -> Markdown:
     )
 
 
-def _context(context: int | None) -> int:
-    return int(claim("longest_prompt")) if context is None else context
+def context_of(context: int | None) -> int:
+    """Tokens behind each request, as a cell gives them; the chapter's longest prompt if None.
+
+    Raises:
+        QuantityUnusable: less than a token.
+    """
+    return int(claim("longest_prompt")) if context is None else whole("context_tokens", context)

@@ -15,6 +15,7 @@ from twohalves.formulas import Stay, continuous, one_at_a_time, static
 from twohalves.runs import reference
 from twohalves.runs.reference import claim
 from twohalves.show import svg
+from twohalves.show.given import whole
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import counted, fixed, percent, times
 
@@ -29,30 +30,25 @@ def _ways(answers: Sequence[int], slots: int) -> dict[str, tuple[Stay, ...]]:
     }
 
 
-def _is_nothing(answers: Sequence[int], slots: int) -> bool:
-    whole = all(isinstance(number, int) for number in (slots, *answers))
-    return not whole or slots < 1 or not answers or min(answers) < 1
-
-
-def _asked_for() -> Markdown:
-    return say(
-        "A batch needs a slot, and an answer has a token or more: give such numbers, whole ones."
-    )
+def _check(answers: Sequence[int], slots: int) -> None:
+    whole("slots", slots, most=10_000)
+    whole("the number of answers", len(answers))
+    for answer in answers:
+        whole("an answer", answer)
 
 
 def _steps(stays: Sequence[Stay]) -> int:
     return max(stay.left for stay in stays)
 
 
-def picture(answers: Sequence[int], slots: int) -> SVG | Markdown:
+def picture(answers: Sequence[int], slots: int) -> SVG:
     """Slots over steps, static above continuous: who sits where, and which steps serve nobody.
 
     Args:
         answers: tokens of each answer, in the order of arrival.
         slots: requests that share a step.
     """
-    if _is_nothing(answers, slots):
-        return _asked_for()
+    _check(answers, slots)
     ways = {name: way for name, way in _ways(answers, slots).items() if name != "none"}
     scale = (_WIDTH - 2 * _LEFT) / max(_steps(stays) for stays in ways.values())
     parts: list[str] = []
@@ -92,8 +88,7 @@ def _busy(answers: Sequence[int], stays: Sequence[Stay], slots: int) -> float:
 
 def in_steps(answers: Sequence[int], slots: int) -> Markdown:
     """What each way does to throughput, to an answer once it is its turn, and to the wait."""
-    if _is_nothing(answers, slots):
-        return _asked_for()
+    _check(answers, slots)
     rows = []
     for name, stays in _ways(answers, slots).items():
         rows.append(
@@ -117,8 +112,7 @@ def in_steps(answers: Sequence[int], slots: int) -> Markdown:
 
 def hostage(answers: Sequence[int], slots: int) -> Markdown:
     """How long the shortest answer of a batch is held by the longest, and what ends that."""
-    if _is_nothing(answers, slots):
-        return _asked_for()
+    _check(answers, slots)
     stays = static(answers, slots)
     held = max(stays, key=lambda stay: stay.left - stay.written)
     written, waited = held.written - held.start, held.left - held.written
