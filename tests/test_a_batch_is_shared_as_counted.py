@@ -118,3 +118,9 @@ def test_no_time_is_no_objective(limit_s):
     """Zero, negative, not a number, without end."""
     with pytest.raises(ValueError, match="limit_s"):
         batch_within(H100, limit_s, 3.2e9, 16)
+
+
+def test_what_attention_computes_shortens_the_batch():
+    """With as much arithmetic again for each request, half of 1,545.3 are in time."""
+    assert batch_within(H100, 0.01, 3.2e9, 16) == 1545
+    assert batch_within(H100, 0.01, 3.2e9, 16, attention_flop=6.4e9) == 772

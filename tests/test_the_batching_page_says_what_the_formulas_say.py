@@ -56,12 +56,11 @@ def test_users_are_free_up_to_the_ridge():
         ["1", "1.91 ms", "1.0×"],
         ["2", "1.91 ms", "1.0×"],
         ["50", "1.91 ms", "1.0×"],
-        ["295", "1.91 ms", "1.0×"],
         ["300", "1.94 ms", "1.0×"],
-        ["600", "3.88 ms", "2.0×"],
     ]
     # 989e12 / 6.4e9 tokens a second at most
-    assert rows[-1][3:] == ["258", "154,531"]
+    assert rows[-1][3:] == ["515", "154,531"]
+    assert "With twice as many it takes 2.0× as long" in text_of(batching.nearly_free())
     assert "begins to take longer, by 2%" in text_of(batching.nearly_free())
 
 

@@ -64,6 +64,24 @@ def test_the_readers_model_is_where_it_begins(sample):
     assert begin(SPEC, started, ()).notes == []
 
 
+def test_a_model_with_windows_begins_with_what_a_token_takes_here(sample):
+    """Gemma 3 4B at 4,247 tokens: 5 x 4,096 bytes, and 29 x 4,096 x 1,024 / 4,247 more."""
+    keys = {
+        "general.architecture": "gemma3",
+        "gemma3.block_count": 34,
+        "gemma3.attention.head_count": 8,
+        "gemma3.attention.head_count_kv": 4,
+        "gemma3.attention.key_length": 256,
+        "gemma3.attention.value_length": 256,
+        "gemma3.attention.sliding_window": 1024,
+    }
+    sample.session["model"]["own_keys"] = keys
+    token = own_batch.start(sample)["token_kib"]
+
+    assert token.value == pytest.approx((20_480 + 118_784 * 1024 / 4247) / 1024, abs=0.001)
+    assert "at 4,247 tokens: some layers keep only the last ones" in token.source
+
+
 def test_a_model_that_cannot_be_counted_begins_with_the_chapters(sample):
     """Without its size nothing is made up."""
     sample.session["model"].pop("size")

@@ -122,7 +122,10 @@ def notes(values, results):
     if values["limit_ms"] / 1000 < results["step_s"]:
         yield "With so many users a step takes longer than the next token may."
     if results["batch_ridge_cache"] is None:
-        yield "With this context no batch reaches the ridge: caches outweigh the weights."
+        yield (
+            "With this context no batch reaches the ridge: "
+            "each user adds more reading than arithmetic."
+        )
     yield "A chip at its limits, which none is: steps are floors, tokens a second ceilings."
     yield "Attention's own arithmetic and the reading of prompts are not in it."
 

@@ -8,13 +8,18 @@ from twohalves.formulas.roofline import Roof, decode_step
 
 
 def batch_within(
-    roof: Roof, limit_s: float, parameters: float, bits: float, cache_bytes: float = 0
+    roof: Roof,
+    limit_s: float,
+    parameters: float,
+    bits: float,
+    cache_bytes: float = 0,
+    *,
+    attention_flop: float = 0,
 ) -> int:
     """The largest batch whose step of decode takes no longer than a limit.
 
-    A step takes the longer of (N b / 8 + B K) / bandwidth and 2 N B / peak, so B is the smaller
-    of what the two allow: the roofline of section 31.4, solved for its batch. It is an upper
-    bound: no chip reaches its roof, and prompts that are read between the steps delay them too.
+    A step takes the longer of (N b / 8 + B K) / bandwidth and B (2 N + A) / peak; solved for B.
+    An upper bound: no chip reaches its roof, and prompts read between the steps delay them too.
 
     Args:
         roof: the chip's two limits.
@@ -22,6 +27,7 @@ def batch_within(
         parameters: N, weights of the model, above 0.
         bits: b, of a weight, on average, above 0.
         cache_bytes: K, that one request reads of its own cache, at least 0.
+        attention_flop: A, that it spends on it, at least 0. The chapter leaves it out.
 
     Returns:
         0 where not even one user is served in time.
@@ -29,15 +35,13 @@ def batch_within(
     Raises:
         ValueError: an argument outside its range.
 
-    A model of 3.2 billion weights at 16 bits, on the chapter's H100-class part:
-
     >>> batch_within(Roof(peak_flop_s=989e12, bandwidth=3.35e12), 0.01, 3.2e9, 16)
     1545
     """
     if not 0 < limit_s < math.inf:
         msg = f"limit_s must be above 0 and finite, got {limit_s}"
         raise ValueError(msg)
-    one = decode_step(parameters, bits, 1, cache_bytes=cache_bytes)
+    one = decode_step(parameters, bits, 1, cache_bytes=cache_bytes, attention_flop=attention_flop)
     room = limit_s * roof.bandwidth - (one.bytes_moved - cache_bytes)
     if room < 0:
         return 0

@@ -14,7 +14,13 @@ from twohalves.show.calculator.words import amount, exact, number
 from twohalves.show.given import above_zero, whole
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import counted, fixed, percent, significant
-from twohalves.show.roofline import chapter_roof, chapter_step, parameters, weights_bytes
+from twohalves.show.roofline import (
+    attention_of,
+    chapter_roof,
+    chapter_step,
+    parameters,
+    weights_bytes,
+)
 
 _MOST_OF_IT = 0.5
 """A throughput of which less is left has lost what mattered."""
@@ -85,11 +91,11 @@ def objective(
     """
     _card(card_gb)
     whole("context_tokens", context_tokens)
-    cache, fits = _cache(context_tokens, kv_type), _fits(card_gb, context_tokens, kv_type)
+    fits = _fits(card_gb, context_tokens, kv_type)
     rows = []
     for limit in limits_ms:
         _limit(limit)
-        batch = batch_within(chapter_roof(), limit / 1000, parameters(), BITS, cache)
+        batch = _in_time(limit, context_tokens, kv_type)
         served = min(batch, fits)
         rows.append(
             [
@@ -120,10 +126,9 @@ def halved(limit_ms: float, context_tokens: int, card_gb: float) -> Markdown:
     _card(card_gb)
     _limit(limit_ms)
     whole("context_tokens", context_tokens)
-    cache, fits = _cache(context_tokens), _fits(card_gb, context_tokens)
+    fits = _fits(card_gb, context_tokens)
     before, after = (
-        min(fits, batch_within(chapter_roof(), limit / 1000, parameters(), BITS, cache))
-        for limit in (limit_ms, limit_ms / 2)
+        min(fits, _in_time(limit, context_tokens)) for limit in (limit_ms, limit_ms / 2)
     )
     if not after:
         return say(f"Within {number(limit_ms / 2)} ms nobody is served from this card.")
@@ -169,6 +174,17 @@ def _together(batch: int, context_tokens: int, kv_type: str) -> str:
     if not batch:
         return "–"
     return amount(_throughput(batch, context_tokens, kv_type))
+
+
+def _in_time(limit_ms: float, tokens: float, kv_type: str = "f16") -> int:
+    return batch_within(
+        chapter_roof(),
+        limit_ms / 1000,
+        parameters(),
+        BITS,
+        _cache(tokens, kv_type),
+        attention_flop=attention_of(chapter_shape(), tokens),
+    )
 
 
 def _cache(tokens: float, kv_type: str = "f16") -> float:

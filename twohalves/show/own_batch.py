@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from twohalves.formulas import bytes_per_token, kv_shape
+from twohalves.formulas import bytes_per_token, cache_bytes, kv_shape
 from twohalves.runs import Run
+from twohalves.runs.reference import claim
 from twohalves.show.byte_count import kv_type
 from twohalves.show.calculator import Start
+from twohalves.show.numbers import counted
 from twohalves.show.roofline_own import own
 
 _KIB = 1024
@@ -19,11 +21,16 @@ def start(run: Run) -> dict[str, Start]:
     found, model = own(run), run.session["model"]
     if isinstance(found, str):
         return {}
-    token = bytes_per_token(kv_shape(model.get("own_keys") or {}), kv_type(run))
+    shape, tokens = kv_shape(model.get("own_keys") or {}), int(claim("longest_prompt"))
+    token = bytes_per_token(shape, kv_type(run))
     values = {
         "parameters_b": round(model["parameter_count"] / 1e9, 3),
         "bits": round(found.bits, 2),
     }
-    if not token.windowed:
-        values["token_kib"] = round(token.growing / _KIB, 3)
-    return {name: Start(value, f"run {run.id}") for name, value in values.items()}
+    begun = {name: Start(value, f"run {run.id}") for name, value in values.items()}
+    cache = cache_bytes(shape, tokens, kv_type=kv_type(run)) / tokens
+    if cache:
+        within = f", at {counted(tokens, 'token')}: some layers keep only the last ones"
+        source = f"run {run.id}{within if token.windowed else ''}"
+        begun["token_kib"] = Start(max(0.001, round(cache / _KIB, 3)), source)
+    return begun

@@ -21,11 +21,11 @@ from twohalves.runs.reference import claim
 from twohalves.show.cache_size import GB, chapter_shape
 from twohalves.show.calculator.words import amount, exact, number
 from twohalves.show.given import whole
-from twohalves.show.markdown import say, table
-from twohalves.show.numbers import counted, fixed, significant, times
+from twohalves.show.markdown import fold, say, table
+from twohalves.show.numbers import counted, fixed, percent, significant, times
 
-BATCHES = (1, 8, 50, 92, 295, 1000)
-"""Rows of the table of batches: alone, a few, and the sizes that the section names."""
+BATCHES = (1, 50, 295, 1000)
+"""Rows of the table of batches: alone, the sizes that the section names, and more."""
 _BILLION, _TERA = 1e9, 1e12
 
 
@@ -79,8 +79,7 @@ def the_ridge() -> Markdown:
     roof = chapter_roof()
     return say(
         f"{amount(roof.peak_flop_s / _TERA)} TFLOP/s over {number(roof.bandwidth / _TERA)} TB/s: "
-        f"for every byte that it reads, this chip can do **{fixed(roof.ridge)} operations**. Work "
-        "that does fewer waits for memory. Work that does more waits for arithmetic."
+        f"for every byte that it reads, this chip can do **{fixed(roof.ridge)} operations**."
     )
 
 
@@ -105,7 +104,7 @@ def crossings() -> Markdown:
 
 
 def prefill() -> Markdown:
-    """The chapter's prompts on the same axis."""
+    """The chapter's prompts on the same axis: shortest, second and longest, and all in a fold."""
     ridge, real = chapter_roof().ridge, claim("avg_bits")
     rows = [
         [
@@ -120,21 +119,19 @@ def prefill() -> Markdown:
     header = ["prompt tokens", "FLOP a byte, 16 bits", "of the ridge"]
     header += [f"FLOP a byte, {exact(real)} bits", "of the ridge"]
     caption = f"Prefill of the chapter's prompts against a ridge of {fixed(ridge)} FLOP a byte."
-    return table(header, rows, caption)
+    few, every = (table(header, some, caption).data for some in ([*rows[:2], rows[-1]], rows))
+    return say(few, fold("All of the chapter's prompts", every).data)
 
 
 def in_pieces() -> Markdown:
     """What a local engine makes of it: it reads the weights once for each piece of the prompt."""
     ridge, real = chapter_roof().ridge, claim("avg_bits")
-    longest = intensity(claim("longest_prompt"))
     return say(
-        f"{fixed(longest)} FLOP a byte are {times(longest / ridge)} the ridge. That counts the "
-        "weights as read once for the whole prompt. An engine may compute a prompt in pieces: "
-        f"llama.cpp and Ollama take {fixed(BATCH)} tokens at a time, and read the weights again "
-        f"for each piece. Then the intensity is that of {fixed(BATCH)} tokens, whatever the "
-        f"prompt: {fixed(intensity(BATCH))} at 16 bits, {times(intensity(BATCH) / ridge)} the "
-        f"ridge, and {fixed(intensity(BATCH, real))} at {exact(real)}. The conclusion stands; the "
-        "distance is smaller."
+        "That counts the weights as read once for the whole prompt. llama.cpp and Ollama take "
+        f"{fixed(BATCH)} tokens at a time, and read them again for each piece. Then no prompt has "
+        f"more than {fixed(intensity(BATCH))} FLOP a byte at 16 bits, "
+        f"{times(intensity(BATCH) / ridge)} the ridge, and {fixed(intensity(BATCH, real))} at "
+        f"{exact(real)}. The conclusion stands; the distance is smaller."
     )
 
 
@@ -147,18 +144,18 @@ def by_batch(context: int | None = None) -> Markdown:
         step_s = roof.seconds(work)
         rows.append([
             fixed(batch),
-            number(intensity(batch)),
             amount((work.bytes_moved - weights_bytes()) / GB),
             number(work.intensity),
             significant(batch / step_s),
             significant(1 / step_s),
         ])  # fmt: skip
-    header = ["batch", "FLOP a byte, weights only", "caches, GB", "FLOP a byte, with caches"]
-    header += ["tok/s at most, all", "tok/s at most, each"]
+    header = ["batch", "caches, GB", "FLOP a byte", "tok/s at most, all", "tok/s at most, each"]
+    extra = attention_of(chapter_shape(), tokens) / (2 * parameters())
     caption = (
         f"The chapter's model at 16 bits, {amount(weights_bytes() / GB)} GB, every request with "
-        f"{fixed(tokens)} tokens of f16 cache behind it, on the chapter's chip. Ceilings: nothing "
-        "reaches them. Whether so many caches fit is another question."
+        f"{counted(tokens, 'token')} of f16 cache behind it, on the chapter's chip. Ceilings: "
+        "nothing reaches them, and whether so many caches fit is another question. What attention "
+        f"computes with the cache is in: {percent(extra)} on top of the weights' arithmetic."
     )
     return table(header, rows, caption)
 
@@ -195,8 +192,8 @@ def never_reached(context: int | None = None) -> Markdown:
         said = f"With {counted(tokens, 'token')} each, decode reaches the ridge at {fixed(batch)}."
     else:
         said = (
-            f"With {fixed(tokens)} tokens each, **no batch reaches the ridge**: the more requests, "
-            "the more of the traffic is cache, and intensity comes to rest at "
+            f"With {counted(tokens, 'token')} each, **no batch reaches the ridge**: the more "
+            "requests, the more of the traffic is cache, and intensity comes to rest at "
             f"{number(limit)} FLOP a byte."
         )
     return say(

@@ -6,7 +6,8 @@ decode read a second, and the operations that prefill did a second.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from IPython.display import Markdown
@@ -36,6 +37,8 @@ _MANY_EXPERTS = ".expert_count"
 _GIGA = 1e9
 _SMALL = GB // 2
 """Bytes of a file that the caches of a large processor could hold a good part of."""
+_CHAPTER_WORDS = 128_256 * 3_072
+"""Vocabulary and width of llama3.2:3b, from its config.json."""
 _CLEARLY = 2
 """Half of the arithmetic that was shown lies idle from here on."""
 
@@ -72,6 +75,8 @@ class Reached:
     """FLOP a byte of its prefill, in pieces of BATCH tokens."""
     prefill_flop_s: float
     """FLOP a second of it."""
+    words: float
+    """Weights that prefill was counted without; 0 = unknown, so that it may have done less."""
 
     @property
     def apart(self) -> float:
@@ -79,13 +84,17 @@ class Reached:
         return self.prefill_flop_s / self.decode_flop_s
 
 
-def reached(rows: Iterable[Row], weights_bytes: float, parameters: float) -> Reached:
+def reached(
+    rows: Iterable[Row], weights_bytes: float, parameters: float, words: float = 0
+) -> Reached:
     """The floors that some rows give.
 
     Args:
         rows: one or more.
         weights_bytes: of the model's file.
-        parameters: of the model, all of which each token uses.
+        parameters: of the model, all of which a step of decode uses.
+        words: those of them in the table of words that ends a model: engines need it for a
+            prompt's last token only. 0 = unknown.
     """
     told = tuple(rows)
     bits = 8 * weights_bytes / parameters
@@ -101,7 +110,8 @@ def reached(rows: Iterable[Row], weights_bytes: float, parameters: float) -> Rea
         decode_flop_s=flop_used(busiest.decode_rate, parameters),
         prefill_tokens=fastest.tokens,
         prefill_intensity=intensity(min(fastest.tokens, BATCH), bits),
-        prefill_flop_s=flop_used(fastest.prefill_rate, parameters),
+        prefill_flop_s=flop_used(fastest.prefill_rate, parameters - words),
+        words=words,
     )
 
 
@@ -129,7 +139,18 @@ def own(run: Run) -> Reached | str:
         )
         for line in lines(run)
     ]
-    return reached(rows, size, count)
+    table_of_words = _words(keys)
+    return reached(rows, size, count, table_of_words if table_of_words < count else 0)
+
+
+def _words(keys: Mapping[str, object]) -> int:
+    """Weights in a model's table of words, vocabulary times width; 0 = its metadata do not tell."""
+    sizes = [
+        size
+        for key in ("vocab_size", "embedding_length")
+        if isinstance(size := keys.get(f"{keys.get('general.architecture')}.{key}"), int)
+    ]
+    return math.prod(sizes) if len(sizes) == 2 else 0
 
 
 def chapter() -> Reached:
@@ -144,7 +165,9 @@ def chapter() -> Reached:
         )
         for row in reference.prefill_decode()
     ]
-    return reached(rows, claim("weights_file_gb") * GB, claim("params_billion") * 1e9)
+    return reached(
+        rows, claim("weights_file_gb") * GB, claim("params_billion") * 1e9, _CHAPTER_WORDS
+    )
 
 
 def chapter_stream() -> Markdown:
@@ -170,15 +193,25 @@ def own_table(run: Run) -> Markdown:
         ("decode, GB/s read, at least", lambda found: significant(found.bytes_s / GB)),
         ("decode, GFLOP/s, at least", lambda found: significant(found.decode_flop_s / _GIGA)),
         ("prefill, FLOP a byte", lambda found: fixed(found.prefill_intensity)),
-        ("prefill, GFLOP/s, at least", lambda found: significant(found.prefill_flop_s / _GIGA)),
+        (
+            f"prefill, GFLOP/s, {_least(mine)}",
+            lambda found: significant(found.prefill_flop_s / _GIGA),
+        ),
     )
     rows = [[name, said(mine), said(theirs)] for name, said in quantities]
     caption = (
         f"Run {run.id} and the chapter's run: the best row of each. Two operations for each weight "
-        "and token; attention's are left out. What was reached, not what the machine can do. "
-        f"Prefill is counted in pieces of {fixed(BATCH)} tokens."
+        f"and token{_without(mine)}; attention's are left out. A step is taken to read the whole "
+        "file. What was reached, not what the machine can do. Prefill is counted in pieces of "
+        f"{fixed(BATCH)} tokens."
     )
     return table(["", "yours", "chapter"], rows, caption)
+
+
+def _without(mine: Reached) -> str:
+    if not mine.words:
+        return ", in prefill too, although only a prompt's last token needs the table of words"
+    return ", in prefill without the table of words, which only a prompt's last token needs"
 
 
 def own_verdict(run: Run) -> Markdown:
@@ -188,11 +221,15 @@ def own_verdict(run: Run) -> Markdown:
         return say("Without them this machine has no place on the picture.")
     return say(
         f"Your machine read at least **{significant(mine.bytes_s / GB)} GB/s** in decode and did "
-        f"at least **{significant(mine.prefill_flop_s / _GIGA)} GFLOP/s** in prefill, "
+        f"{_least(mine)} **{significant(mine.prefill_flop_s / _GIGA)} GFLOP/s** in prefill, "
         f"{times(mine.apart)} as many operations a second as in decode. {_idle(mine)} These are "
         f"floors of its two limits, not the limits.{_near(run)}",
         _explained(run),
     )
+
+
+def _least(mine: Reached) -> str:
+    return "at least" if mine.words else "about"
 
 
 def _near(run: Run) -> str:
@@ -219,7 +256,7 @@ def _idle(mine: Reached) -> str:
 
 def _instead(run: Run, found: ByteCount) -> str:
     """What takes the time; only of a processor with a cache to work on is it known."""
-    if run.session["model"].get("gpu_share") or not found.steps[-1].cache_bytes:
+    if run.session["model"].get("gpu_share") != 0 or not found.steps[-1].cache_bytes:
         return "Something else than reading takes longer as context grows"
     return "A few cores need longer for the arithmetic of attention than memory needs for the cache"
 

@@ -114,8 +114,10 @@ def own_picture(run: Run) -> SVG | Markdown:
         f"Run {run.id}: decode and prefill, both axes logarithmic. The line is the lowest roof "
         "that both points allow; the machine's own lies on it or above it."
     )
-    height = math.log10(floors.peak_flop_s)
-    axes = Axes(left=-0.7, right=3.9, bottom=math.floor(height) - 2, top=math.floor(height) + 1.4)
+    least, most = (
+        math.floor(math.log10(flop_s)) for flop_s in (mine.decode_flop_s, floors.peak_flop_s)
+    )
+    axes = Axes(left=-0.7, right=3.9, bottom=least - 1, top=most + 1.4)
     parts = _drawn([("at least this", floors)], marks, axes)
     return SVG(drawing(_WIDTH, _HEIGHT, told, parts))
 

@@ -76,7 +76,10 @@ def notes(values: Values, results: Results, _rates: Sequence[RateSet]) -> list[s
     if float(values["users"]) > _of(results, "batch_limit"):
         found.append("With so many users a step takes longer than the next token may.")
     if results["batch_ridge_cache"] is None:
-        found.append("With this context no batch reaches the ridge: caches outweigh the weights.")
+        found.append(
+            "With this context no batch reaches the ridge: "
+            "each user adds more reading than arithmetic."
+        )
     found.append("A chip at its limits, which none is: steps are floors, tokens a second ceilings.")
     found.append("Attention's own arithmetic and the reading of prompts are not in it.")
     return found

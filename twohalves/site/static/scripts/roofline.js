@@ -87,7 +87,7 @@
       found.push("With so many users a step takes longer than the next token may.");
     }
     if (results.batch_ridge_cache === null) {
-      found.push("With this context no batch reaches the ridge: caches outweigh the weights.");
+      found.push("With this context no batch reaches the ridge: each user adds more reading than arithmetic.");
     }
     found.push("A chip at its limits, which none is: steps are floors, tokens a second ceilings.");
     found.push("Attention's own arithmetic and the reading of prompts are not in it.");
