@@ -34,8 +34,9 @@ _TERA = 1e12
 def ridges() -> Markdown:
     """A few chips: limits, ridge, and the batch at the ridge by the bits of a weight."""
     caption = (
-        "Published peaks, without sparsity; ridge in FLOP a byte; batch at which decode would "
-        f"reach it if there were no cache.{_marks(_shown())}"
+        "Published peaks, without sparsity. The ridge is in FLOP a byte, and for weights of 16 "
+        "bits it is the batch too, at which decode would reach it if there were no cache."
+        f"{_marks(_shown())}"
     )
     return _ridges(_shown(), caption)
 
@@ -72,7 +73,7 @@ def _ridges(listed: Sequence[Chip], caption: str) -> Markdown:
         peak, roof = chip.peaks.get("fp16"), chip.roof()
         batches = [
             NOT_SAID if roof is None else fixed(batch_at_ridge(roof.ridge, bits))
-            for bits in (16, real, nominal)
+            for bits in (real, nominal)
         ]
         rows.append([
             _named(chip),
@@ -81,8 +82,8 @@ def _ridges(listed: Sequence[Chip], caption: str) -> Markdown:
             NOT_SAID if roof is None else fixed(roof.ridge),
             *batches,
         ])  # fmt: skip
-    header = ["chip", "TFLOP/s, 16 bits", "GB/s", "ridge", "batch, 16 bits"]
-    header += [f"{exact(real)} bits", f"{exact(nominal)} bits"]
+    header = ["chip", "TFLOP/s, 16 bits", "GB/s", "ridge"]
+    header += [f"batch, {exact(real)} bits", f"batch, {exact(nominal)} bits"]
     return table(header, rows, caption)
 
 
