@@ -1,5 +1,7 @@
 """The calculator of section 31.4: the chapter's figures, chips as in their table, own models."""
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,6 +82,21 @@ def test_a_model_with_windows_begins_with_what_a_token_takes_here(sample):
 
     assert token.value == pytest.approx((20_480 + 118_784 * 1024 / 4247) / 1024, abs=0.001)
     assert "at 4,247 tokens: some layers keep only the last ones" in token.source
+
+
+def test_a_model_without_a_cache_begins_with_none(sample):
+    """A recurrent model does not take the cache of the chapter's; the least that can be entered."""
+    sample.session["model"]["own_keys"] = {"general.architecture": "mamba", "mamba.block_count": 64}
+    token = own_batch.start(sample)["token_kib"]
+
+    assert token.value == 0.001
+    assert "keeps nothing that grows" in token.source
+
+
+def test_a_run_without_prompts_begins_with_its_model(sample):
+    """What the calculator needs stands in the session, whatever was measured."""
+    bare = dataclasses.replace(sample, timings=())
+    assert own_batch.start(bare) == own_batch.start(sample)
 
 
 def test_a_model_that_cannot_be_counted_begins_with_the_chapters(sample):

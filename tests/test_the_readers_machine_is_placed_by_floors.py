@@ -127,6 +127,15 @@ def test_unknown_is_said_and_not_guessed(run, lacking):
     assert "does not hold" in roofline_picture.own_picture(poor).data
 
 
+def test_a_run_of_another_experiment_has_no_place(run):
+    """The newest run of a machine may hold anything: the page says what is lacking, and goes on."""
+    other = dataclasses.replace(run, timings=())
+
+    for shows in (roofline_own.own_table, roofline_picture.own_picture):
+        assert "timed no prompts of different lengths; section 31.1" in shows(other).data
+    assert "no place on the picture" in roofline_own.own_verdict(other).data
+
+
 def test_a_mixture_of_experts_is_refused(run):
     """Its tokens use some weights only: counting all would make too much of the machine."""
     keys = run.session["model"]["own_keys"] | {"llama.expert_count": 8}

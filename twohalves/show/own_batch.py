@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from twohalves.formulas import bytes_per_token, cache_bytes, kv_shape
+from twohalves.formulas import bytes_per_token, cache_bytes
+from twohalves.formulas.sizing import average_bits
 from twohalves.runs import Run
 from twohalves.runs.reference import claim
 from twohalves.show.byte_count import kv_type
 from twohalves.show.calculator import Start
 from twohalves.show.numbers import counted
-from twohalves.show.roofline_own import own
+from twohalves.show.roofline_own import model_of
 
-_KIB = 1024
+_KIB, _LEAST = 1024, 0.001
+"""The second: what the calculator takes at least, billions and KiB alike."""
 
 
 def start(run: Run) -> dict[str, Start]:
@@ -18,19 +20,20 @@ def start(run: Run) -> dict[str, Start]:
 
     The chip stays the chapter's: a run shows floors of its machine, and floors are no limits.
     """
-    found, model = own(run), run.session["model"]
-    if isinstance(found, str):
+    shape, model, source = model_of(run), run.session["model"], f"run {run.id}"
+    if isinstance(shape, str):
         return {}
-    shape, tokens = kv_shape(model.get("own_keys") or {}), int(claim("longest_prompt"))
-    token = bytes_per_token(shape, kv_type(run))
-    values = {
-        "parameters_b": round(model["parameter_count"] / 1e9, 3),
-        "bits": round(found.bits, 2),
+    tokens, kind = int(claim("longest_prompt")), kv_type(run)
+    if not shape.layers:
+        kept = ": its model keeps nothing that grows with context"
+    elif bytes_per_token(shape, kind).windowed:
+        kept = f", at {counted(tokens, 'token')}: some layers keep only the last ones"
+    else:
+        kept = ""
+    count = model["parameter_count"]
+    token = cache_bytes(shape, tokens, kv_type=kind) / tokens
+    return {
+        "parameters_b": Start(max(_LEAST, round(count / 1e9, 3)), source),
+        "bits": Start(round(average_bits(model["size"], count), 2), source),
+        "token_kib": Start(max(_LEAST, round(token / _KIB, 3)), source + kept),
     }
-    begun = {name: Start(value, f"run {run.id}") for name, value in values.items()}
-    cache = cache_bytes(shape, tokens, kv_type=kv_type(run)) / tokens
-    if cache:
-        within = f", at {counted(tokens, 'token')}: some layers keep only the last ones"
-        source = f"run {run.id}{within if token.windowed else ''}"
-        begun["token_kib"] = Start(max(0.001, round(cache / _KIB, 3)), source)
-    return begun

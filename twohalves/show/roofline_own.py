@@ -14,6 +14,7 @@ from IPython.display import Markdown
 
 from twohalves.errors import TwoHalvesError
 from twohalves.formulas import (
+    KvShape,
     bandwidth_used,
     bytes_per_token,
     cache_bytes,
@@ -33,6 +34,7 @@ from twohalves.show.markdown import say, table
 from twohalves.show.numbers import fixed, percent, significant, times
 from twohalves.show.rates import lines
 
+RATES = "prefill_decode"
 _MANY_EXPERTS = ".expert_count"
 _GIGA = 1e9
 _SMALL = GB // 2
@@ -115,11 +117,11 @@ def reached(
     )
 
 
-def own(run: Run) -> Reached | str:
-    """The run's floors, or why they cannot be counted."""
+def model_of(run: Run) -> KvShape | str:
+    """The run's model, its size and parameters known; or why a step cannot be counted."""
     model = run.session["model"]
-    keys, size, count = model.get("own_keys") or {}, model.get("size"), model.get("parameter_count")
-    if not size or not count:
+    keys = model.get("own_keys") or {}
+    if not model.get("size") or not model.get("parameter_count"):
         return f"Run {run.id} does not hold the model's size and parameters."
     if any(key.endswith(_MANY_EXPERTS) and value for key, value in keys.items()):
         return (
@@ -127,9 +129,18 @@ def own(run: Run) -> Reached | str:
             "many is not in the run, so operations and bytes cannot be counted."
         )
     try:
-        shape = kv_shape(keys)
+        return kv_shape(keys)
     except TwoHalvesError as error:
         return error.what
+
+
+def own(run: Run) -> Reached | str:
+    """The run's floors, or why they cannot be counted."""
+    shape, model = model_of(run), run.session["model"]
+    if isinstance(shape, str):
+        return shape
+    if not run.measured(RATES):
+        return f"Run {run.id} timed no prompts of different lengths; section 31.1 measures them."
     rows = [
         Row(
             tokens=line.prompt_tokens.median,
@@ -139,8 +150,8 @@ def own(run: Run) -> Reached | str:
         )
         for line in lines(run)
     ]
-    table_of_words = _words(keys)
-    return reached(rows, size, count, table_of_words if table_of_words < count else 0)
+    count, words = model["parameter_count"], _words(model["own_keys"])
+    return reached(rows, model["size"], count, words if words < count else 0)
 
 
 def _words(keys: Mapping[str, object]) -> int:
@@ -218,7 +229,7 @@ def own_verdict(run: Run) -> Markdown:
     """What the floors say, and where bytes do not explain this machine's decode."""
     mine = own(run)
     if isinstance(mine, str):
-        return say("Without them this machine has no place on the picture.")
+        return say("So this machine has no place on the picture.")
     return say(
         f"Your machine read at least **{significant(mine.bytes_s / GB)} GB/s** in decode and did "
         f"{_least(mine)} **{significant(mine.prefill_flop_s / _GIGA)} GFLOP/s** in prefill, "
