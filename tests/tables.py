@@ -1,6 +1,10 @@
 """What Markdown that a page shows says, and the cells of its table, as text."""
 
 import json
+import re
+
+_RULE = re.compile(r"\|(\s*:?-+:?\s*\|)+")
+"""The line between the head of a table and its rows."""
 
 
 def text_of(markdown):
@@ -14,9 +18,11 @@ def read(text):
 
 
 def rows_of(markdown):
-    """All rows below the head."""
+    """All rows below the heads, those of folded tables last."""
     lines = [line for line in text_of(markdown).splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    rules = {at for at, line in enumerate(lines) if _RULE.fullmatch(line)}
+    rows = [line for at, line in enumerate(lines) if not {at, at + 1} & rules]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in rows]
 
 
 def cells_of(markdown, row):

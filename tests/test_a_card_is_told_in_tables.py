@@ -29,9 +29,11 @@ def test_three_models_on_twenty_four():
     assert large[1:3] == ["23.9", "0.737"]
     assert [row[7] for row in (small, middle, large)] == ["4", "2", "0"]
     assert "missing" in large[5]
-    assert "only a try can tell" in card.which().data
+    assert "**Too large for it: Qwen3.6 35B-A3B, its file (0.286 GB missing).** Where less" in (
+        card.which().data
+    )
     assert "left" in rows_of(card.which(32))[2][5]
-    assert "only a try" not in card.which(32).data
+    assert "All of them fit." in card.which(32).data
 
 
 def test_a_readers_own_models_can_be_compared():

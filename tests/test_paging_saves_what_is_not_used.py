@@ -61,10 +61,20 @@ def test_the_chapters_example_in_words():
     assert claim("paged_used") / claim("paged_reserved") == 0.1
     for part in ("2,000 tokens", "10% of it", "0.206 GB", "13 blocks", "208 tokens", "96%"):
         assert part in said
-    assert "65 such sequences have room in one piece each, and 630 in blocks, 9.7× as many." in said
-    assert "0 such sequences have room in one piece each, and 630 in blocks." in (
+    assert "65 such requests have room in one piece each, and 630 in blocks, 9.7× as many." in said
+    assert "0 such requests have room in one piece each, and 630 in blocks." in (
         paging.saved(200_000).data
     )
+
+
+def test_the_prediction_asks_for_what_the_picture_counts():
+    """With the same lengths, and without the answer."""
+    asked = paging.guess().data
+
+    assert asked.startswith("> **Prediction**")
+    for part in ("2,000 tokens", "comes to 200", "blocks of 16 tokens"):
+        assert part in asked
+    assert "9" not in asked
 
 
 def test_a_shared_beginning_in_words():

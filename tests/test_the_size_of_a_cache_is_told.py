@@ -74,8 +74,7 @@ def test_a_cache_saves_the_square():
     said = cache_size.without_a_cache(3, 4).data
 
     assert "18 tokens pass" in said
-    assert "6 in all" in said
-    assert "all but 33.3%" in said
+    assert "6, or 33.3% of that" in said
     assert "two or more" in cache_size.without_a_cache(3, 1).data
     assert "one token or more" in cache_size.without_a_cache(-5, 3).data
 
@@ -111,6 +110,18 @@ def test_the_readers_model_is_sized(tmp_path):
     assert "0.465 times the model's file" in own_cache.own_sizes(run).data
 
 
+def test_the_readers_model_stands_beside_the_chapters(tmp_path):
+    """The same shape with its cache at q8_0: 17/32 of the chapter's bytes at f16."""
+    rows = rows_of(own_cache.own_token(run_of(tmp_path, PLAIN, kv_type="q8_0")))
+
+    assert all(yours == chapter for _, yours, chapter in rows[:4])
+    assert rows[3][1:] == ["128 + 128", "128 + 128"]
+    assert rows[4:] == [
+        ["bytes for a token", "60,928", "114,688"],
+        ["cache of 8,192 tokens", "0.465 GiB (0.499 GB)", "0.875 GiB (0.94 GB)"],
+    ]
+
+
 def test_the_sliders_begin_with_the_readers_model(tmp_path):
     """Each value is taken as it is, and says from which run it is.
 
@@ -134,7 +145,9 @@ def test_layers_of_several_kinds_are_told_apart(tmp_path):
     """3 layers grow, 15 have a window: 2 x 256 x 2 bytes each; the sliders know one kind only."""
     run = run_of(tmp_path, WINDOWED)
 
-    assert "15 KiB are kept in layers with a window" in own_cache.own_sizes(run).data
+    said = own_cache.own_sizes(run).data
+    assert "15 KiB are kept in layers with a window" in said
+    assert said.count("windows") == 1
     assert own_cache.start(run) == {}
 
 

@@ -27,6 +27,10 @@ def test_every_log_agrees_with_the_formula():
         computed, told = (float(text.replace(",", "")) for text in (formula, engine))
         assert abs(computed - told) <= 0.011
         assert float(apart.rstrip("%")) < 0.1
+    assert "9 caches of 4 models, from 512 to 262,144 tokens, in f16 and q8_0" in text_of(
+        allocated.against()
+    )
+    assert "nowhere more than 0.06% apart" in text_of(allocated.against())
     assert ["SmolLM2 135M", "8,192", "f16", "180.00", "180.00", "0.00%"] in rows
 
 

@@ -22,7 +22,6 @@ _WRITTEN_OUT = (
 )
 INDEXER = "The cache of its indexer is not counted."
 """Said of a model that picks the tokens to attend to with a small cache of its own."""
-_WINDOWS = "Layers with a window keep its tokens only: an engine without windows keeps all."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +68,7 @@ def noted_shape(
         further: sentences that only the caller knows.
     """
     windowed = any(layer.window for layer in layers)
-    said = [_LATENT] * (latent is not None) + [_WINDOWS] * windowed
-    said += [*_of_states(states), *further]
+    said = [*[_LATENT] * (latent is not None), *_of_states(states), *further]
     shape = KvShape(
         layers=layers,
         query_heads=query_heads,

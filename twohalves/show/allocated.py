@@ -17,20 +17,22 @@ from twohalves.formulas.kv_cache import KvShape
 from twohalves.places import DATA
 from twohalves.server import CacheType
 from twohalves.server.builtin.allocation import read_allocation
-from twohalves.show.markdown import say, table
+from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import counted, fixed, percent
 
 _MIB = 2**20
 
 
 def against() -> Markdown:
-    """The formula beside the engine's own log lines, model by model."""
-    rows = []
-    for each in _kept()["allocated"]:
+    """How far the formula is from the engines' own log lines, and each of them in a fold."""
+    rows, off = [], []
+    compared = _kept()["allocated"]
+    for each in compared:
         told = read_allocation(each["log"])
         if told is None:
             continue
         computed = allocated_bytes(_shape(each), each["window"], kv_type=each["kv_type"])
+        off.append(abs(computed - told.kv_bytes) / told.kv_bytes)
         rows.append(
             [
                 each["model"],
@@ -38,19 +40,26 @@ def against() -> Markdown:
                 each["kv_type"],
                 fixed(computed / _MIB, 2),
                 fixed(told.kv_bytes / _MIB, 2),
-                percent(abs(computed - told.kv_bytes) / told.kv_bytes, 2),
+                percent(off[-1], 2),
             ]
         )
+    found = {name: [each[name] for each in compared] for name in ("model", "window", "kv_type")}
+    types = " and ".join(dict.fromkeys(found["kv_type"]))
     header = ["model", "window", "cache", "formula, MiB", "engine, MiB", "apart"]
     caption = (
         "The cache by the formula, with its cells in whole blocks, and as the engine's log gives "
         f"it, to hundredths of a MiB. Logs of {_sources()}."
     )
-    return table(header, rows, caption)
+    return say(
+        f"**It does.** {counted(len(rows), 'cache')} of {fixed(len(set(found['model'])))} models, "
+        f"from {fixed(min(found['window']))} to {counted(max(found['window']), 'token')}, in "
+        f"{types}: formula and log are nowhere more than {percent(max(off), 2)} apart.",
+        fold("All that were compared", table(header, rows, caption).data).data,
+    )
 
 
 def told() -> Markdown:
-    """What two models' sizes told of a real Ollama's cache."""
+    """What two models' sizes told of a real Ollama's cache, in a fold."""
     rows = []
     for each in _kept()["told"]:
         shape, slope = _shape(each), each["bytes_a_token"]
@@ -65,7 +74,12 @@ def told() -> Markdown:
             ]
         )
     header = ["model", "set to", "bytes a token told", "f16 takes", "q8_0 takes", "read as"]
-    return table(header, rows, f"{_kept()['told_by']}.")
+    return fold(
+        "What two models' sizes told of an Ollama server",
+        table(header, rows, f"{_kept()['told_by']}.").data,
+        "Where a row matches neither column, the server counts its own way: a byte a number "
+        "without the scales of the blocks, or a kilobyte a token that it computes with.",
+    )
 
 
 def slope(found: CacheType) -> Markdown:

@@ -6,13 +6,15 @@ billion bytes, or in GiB, 2³⁰ bytes: mixed, the chapter's ratios come out wro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from IPython.display import Markdown
 
 from twohalves.formulas import KV_TYPES, KvShape, bytes_per_token, cache_bytes, uniform_shape
 from twohalves.runs import reference
 from twohalves.runs.reference import claim
 from twohalves.show.calculator.words import amount, exact, number, trimmed
-from twohalves.show.markdown import say, table
+from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import counted, fixed, percent, times
 
 GB, GIB, KIB = 10**9, 2**30, 2**10
@@ -59,8 +61,8 @@ def without_a_cache(prompt_tokens: int, output_tokens: int) -> Markdown:
     return say(
         f"{counted(prompt_tokens, 'token')} in, {counted(output_tokens, 'token')} out. Without a "
         f"cache every step reads all that stands before it: {counted(whole, 'token')} pass through "
-        f"the model. With one, each of them passes once, {fixed(once)} in all. So the cache saves "
-        f"all but {percent(once / whole, 1)} of the tokens to be computed."
+        f"the model. With one, each passes once, and the last one not at all: {fixed(once)}, or "
+        f"{percent(once / whole, 1)} of that."
     )
 
 
@@ -112,9 +114,10 @@ def the_longest() -> Markdown:
     """The answer to the page's first question."""
     cache, file = full_cache(), claim("weights_file_gb")
     return say(
-        f"At f16 the full window of {fixed(windows()[-1])} tokens takes **{both(cache)}**, "
-        f"{times(cache / GB / file)} the model's file of {exact(file)} GB. A server that "
-        "is told to offer that window sets the memory aside before the first request arrives."
+        f"Compare with your number. At f16 the full window of {fixed(windows()[-1])} tokens takes "
+        f"**{both(cache)}**, "
+        f"{times(cache / GB / file)} the model's file of {exact(file)} GB. A server that is told "
+        "to offer that window sets the memory aside before the first request arrives."
     )
 
 
@@ -138,17 +141,27 @@ def ratios() -> Markdown:
         for what, size, over in pairs
     ]
     caption = (
-        f"Full window of {fixed(windows()[-1])} tokens. The last column divides GiB by GB, which "
-        "is the mistake to be made here."
+        f"Full window of {fixed(windows()[-1])} tokens. The last column makes the usual mistake: "
+        "it divides GiB by GB."
     )
     return table(["what is compared", "in GB", "cache / weights", "units mixed"], rows, caption)
 
 
 def by_type() -> Markdown:
-    """What each cache type costs, its scales included."""
+    """What each cache type costs, its scales included; the types in between in a fold."""
+    plain, eight = (bytes_per_token(chapter_shape(), name).growing for name in ("f16", "q8_0"))
+    caption = f"Cache types of llama.cpp, for {reference.session()['model']['tag']}."
+    return say(
+        _types(("f16", "q8_0", "q4_0"), caption).data,
+        f"So eight bits come to {percent(eight / plain)} of sixteen, because of the scales.",
+        fold("The types in between", _types(("q5_1", "q5_0", "q4_1"), "As above.").data).data,
+    )
+
+
+def _types(names: Sequence[str], caption: str) -> Markdown:
     shape = chapter_shape()
     rows = []
-    for kv_type in ("f16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"):
+    for kv_type in names:
         numbers, size = KV_TYPES[kv_type]
         token = bytes_per_token(shape, kv_type).growing
         rows.append(
@@ -162,7 +175,6 @@ def by_type() -> Markdown:
             ]
         )
     header = ["type", "a block", "bytes a number", "KiB a token", "full window", "of f16"]
-    caption = f"Cache types of llama.cpp, for {reference.session()['model']['tag']}."
     return table(header, rows, caption)
 
 
@@ -176,18 +188,17 @@ def shared_heads() -> Markdown:
         f"This model has {fixed(query)} query heads and {fixed(kv)} KV heads, so "
         f"{fixed(query / kv)} queries share a pair of key and value. With a pair for each query "
         f"head the full window would take {both(whole)} instead of {both(full_cache())}.",
-        f"The chapter cites a model of {fixed(claim('big_model_b'))} billion weights at "
-        f"{fixed(windows()[1])} tokens: {both(large[0])} for one request, and {both(large[1])} if "
-        "nothing were shared. Those figures are what 80 layers give with 8 KV heads of 128 "
-        "numbers, and with 64.",
+        f"Section 7.6 of the book does the same for a model of {fixed(claim('big_model_b'))} "
+        f"billion weights at {fixed(windows()[1])} tokens: {both(large[0])} for one request, and "
+        f"{both(large[1])} if nothing were shared. That is what 80 layers give with 8 KV heads of "
+        "128 numbers, and with 64.",
     )
 
 
 def on_a_card() -> Markdown:
-    """The chapter's two servings, and the one where the unit decides."""
-    weights, file = claim("fp16_weights_gb") * GB, claim("weights_file_gb") * GB
+    """The chapter's two servings, and one more as a question with its answer folded."""
+    weights = claim("fp16_weights_gb") * GB
     one, at_once = cache_bytes(chapter_shape(), windows()[1]), int(claim("conversations"))
-    whole = file + full_cache()
     return say(
         f"**One conversation** of {fixed(windows()[1])} tokens, {exact(claim('params_billion'))} "
         f"billion weights at 16 bits: {exact(weights / GB)} GB and {amount(one / GB)} GB of cache, "
@@ -195,11 +206,19 @@ def on_a_card() -> Markdown:
         f"**{fixed(at_once)} at once**: the weights are there once, the cache {fixed(at_once)} "
         f"times, {both(at_once * one)}. That is {number(at_once * one / weights)} times the "
         "weights, and it is the part that grows with every user.",
-        f"**A full window on a machine of 16 GB**: file and cache take "
-        f"{fixed(whole / GB, 2)} GB, which sounds like too much. But memory is sold in GiB, and "
-        f"this is {fixed(whole / GIB, 2)} GiB: it fits into 16, by "
-        f"{amount((16 * GIB - whole) / 10**6)} MB. What is still missing then is the server "
-        "itself, and the room to compute in.",
+        _on_sixteen().data,
+    )
+
+
+def _on_sixteen() -> Markdown:
+    """The case in which the unit decides."""
+    whole = claim("weights_file_gb") * GB + full_cache()
+    return fold(
+        "Do the file and its full window fit on a machine of 16 GB?",
+        f"Together they take {fixed(whole / GB, 2)} GB, which sounds like too much. But memory is "
+        f"sold in GiB, and this is {fixed(whole / GIB, 2)} GiB: it fits into 16, by "
+        f"{amount((16 * GIB - whole) / 10**6)} MB. There is no room then for the server itself and "
+        "what it computes with.",
     )
 
 
@@ -208,7 +227,7 @@ def experts_speed() -> Markdown:
     total, active, dense = claim("moe_total_b"), claim("moe_active_b"), claim("dense_b")
     return say(
         f"The active ones decide how fast it writes: a token reads {percent(active / total)} of "
-        f"the weights, and the chapter found it slightly faster than a dense model of "
+        f"the weights, and in chapter 12 it was slightly faster than a dense model of "
         f"{exact(dense)} billion. With many users at a time that advantage shrinks. Their tokens "
         "are sent to different experts, so a step reads more of them."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from IPython.display import Markdown
@@ -78,17 +78,24 @@ def which(
     found = ranked(models or three(), memory, window, sequences)
     rows = [_row(fit) for fit in found]
     header = ["model", "weights", "cache", "margin", "sum", "of the card", "window", "at once"]
-    close = any(-fit.needs.margin <= fit.left < 0 for fit in found)
-    doubt = " Where less than the margin is missing, only a try can tell." if close else ""
     caption = (
         f"A card of {exact(card_gib)} GiB, which are {amount(card_gib * GIB / GB)} GB, with "
-        f"{counted(sequences, 'sequence')} of {counted(window, 'token')}. Sizes "
-        "are in GB; the margin is this project's estimate. Last come the largest window for that "
-        "many sequences and the most sequences of that window; what a model was trained for may be "
-        "less."
-        f"{doubt}"
+        f"{counted(sequences, 'sequence')} of {counted(window, 'token')}. Sizes are in GB. Last "
+        "come the largest window for that many sequences and the most sequences of that window; "
+        "what a model was trained for may be less."
     )
-    return table(header, rows, caption)
+    return say(table(header, rows, caption).data, _verdict(found))
+
+
+def _verdict(found: Sequence[Fit]) -> str:
+    """Who does not fit, and whether that is certain."""
+    missed = [fit for fit in found if fit.left < 0]
+    if not missed:
+        return "All of them fit."
+    named = ", ".join(f"{fit.name} ({amount(-fit.left / GB)} GB missing)" for fit in missed)
+    close = any(-fit.needs.margin <= fit.left for fit in missed)
+    doubt = " Where less than the margin is missing, only a try can tell." if close else ""
+    return f"**Too large for it: {named}.**{doubt}"
 
 
 def experts() -> Markdown:
@@ -97,10 +104,10 @@ def experts() -> Markdown:
     bits = average_bits(file * GB, total * _BILLION)
     wrong = weights_bytes(active * _BILLION, bits) / GB
     return say(
-        f"The chapter's example has {exact(total)} billion weights, {exact(active)} billion of "
-        f"them active for a token, and a file of {exact(file)} GB: {number(bits)} bits for each of "
-        f"all weights. Whoever sizes by the active ones expects {amount(wrong)} GB, and does not "
-        "get it loaded."
+        f"The chapter's example, from the book's chapter 12, has {exact(total)} billion weights, "
+        f"{exact(active)} billion of them active for a token, and a file of {exact(file)} GB: "
+        f"{number(bits)} bits for each of all weights. Whoever sizes by the active ones expects "
+        f"{amount(wrong)} GB, and cannot load it."
     )
 
 

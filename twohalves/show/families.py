@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from IPython.display import Markdown
 
@@ -18,6 +19,8 @@ TOKENS = 32_768
 """The conversation that all are compared at, or the longest that a model was made for."""
 _SECOND = "Gemma 3 4B"
 """The model that the prediction sets beside the chapter's."""
+_SHOWN = ("Llama 3.2 3B", _SECOND, "Gemma 3n E4B", "DeepSeek V3", "Qwen3 Next 80B")
+"""The plain design and one model for each other; the rest is folded."""
 
 
 def guess() -> Markdown:
@@ -38,21 +41,38 @@ def answer() -> Markdown:
     cache, other = (cache_bytes(shape, TOKENS) for shape in (ours, theirs))
     growing = sum(layer.window is None for layer in theirs.layers)
     return say(
-        f"A first token takes {amount((second.growing + second.windowed) / KIB)} KiB in {_SECOND} "
-        f"and {amount(first.growing / KIB)} KiB in the chapter's model. But "
-        f"{counted(TOKENS, 'token')} take {both(other)} there and {both(cache)} here, "
-        f"**{times(cache / other)} as much**. Of its {len(theirs.layers)} layers only {growing} "
-        f"keep every token; the others stop at {fixed(theirs.layers[0].window)}."
+        f"The chapter's model takes **{times(cache / other)} as much**: {both(cache)} for "
+        f"{counted(TOKENS, 'token')}, and {both(other)} in {_SECOND}. A first token costs less, "
+        f"{amount(first.growing / KIB)} KiB against "
+        f"{amount((second.growing + second.windowed) / KIB)} KiB. But of the {len(theirs.layers)} "
+        f"layers of {_SECOND} only {growing} keep every token; the others stop at "
+        f"{fixed(theirs.layers[0].window)}."
     )
 
 
 def by_design() -> Markdown:
     """Public models: what grows with each token, what stops growing, what never grows."""
-    rows, shorter = [], []
-    for model in published.models():
+    caption = (
+        "At f16. Behind the × stand the tokens of the window; engines may add a batch. A state is "
+        "there from the first token and does not grow. Memory is for one conversation of "
+        f"{counted(TOKENS, 'token')}."
+    )
+    shown = [model for model in published.models() if model.name in _SHOWN]
+    others = [model for model in published.models() if model.name not in _SHOWN]
+    shorter = [
+        f"{fixed(_tokens(model))} for {model.name}" for model in others if _tokens(model) < TOKENS
+    ]
+    rest = f"As above; {' and '.join(shorter)}, which were made for no more."
+    return say(
+        _designs(shown, caption).data,
+        fold(f"{len(others)} more models", _designs(others, rest).data).data,
+    )
+
+
+def _designs(models: Sequence[Published], caption: str) -> Markdown:
+    rows = []
+    for model in models:
         shape, tokens = config_shape(model.config), _tokens(model)
-        if tokens < TOKENS:
-            shorter.append(f"{fixed(tokens)} for {model.name}")
         rows.append(
             [
                 f"{model.name}: {model.design}",
@@ -63,12 +83,6 @@ def by_design() -> Markdown:
             ]
         )
     header = ["model", "bytes a token", "within a window", "state, MB", "memory, GiB"]
-    caption = (
-        "At f16. Bytes within a window are kept for as many last tokens as stand behind the ×, to "
-        "which engines may add a batch. A state is there from the first token and does not grow. "
-        f"Memory is for one conversation of {counted(TOKENS, 'token')}; "
-        f"{' and '.join(shorter)}, which were made for no more."
-    )
     return table(header, rows, caption)
 
 
@@ -87,7 +101,7 @@ def shortcuts() -> Markdown:
         )
     caption = (
         "The shortcut multiplies layers, heads, the width of key and value, and two bytes. The "
-        "last column is its size over that of the table above, for as many tokens."
+        "last column is its size over the right one, for as many tokens."
     )
     header = ["model, and what was overlooked", "bytes a token", "too much by"]
     return fold("What a shortcut makes of them", table(header, rows, caption).data)

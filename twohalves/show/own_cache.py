@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 from IPython.display import Markdown
 
 from twohalves.errors import TwoHalvesError
 from twohalves.formulas import KvShape, bytes_per_token, cache_bytes, kv_shape
 from twohalves.formulas.memory import margin_bytes
-from twohalves.runs import Run
+from twohalves.runs import Run, reference
+from twohalves.runs.reference import claim
 from twohalves.show.byte_count import kv_type
 from twohalves.show.cache_size import GB, GIB, KIB, both, chapter_shape
 from twohalves.show.calculator import Start
@@ -20,24 +22,37 @@ from twohalves.show.numbers import counted, fixed, times
 
 
 def own_token(run: Run) -> Markdown:
-    """What the model's metadata say, and the bytes that follow from it."""
+    """What the model's metadata say and the bytes that follow, beside the chapter's model."""
     shape = _shape(run)
     if isinstance(shape, str):
         return say(f"> **Note** — The cache of this model cannot be sized. {shape}")
-    token, window = bytes_per_token(shape, kv_type(run)), _window(run)
-    cache = cache_bytes(shape, window, kv_type=kv_type(run))
-    rows = [
-        ["layers that keep keys and values", fixed(len(shape.layers))],
-        ["KV heads in a layer", _listed(layer.heads for layer in shape.layers)],
-        ["query heads", fixed(shape.query_heads)],
-        ["numbers in a key", _listed(layer.key_width for layer in shape.layers)],
-        ["numbers in a value", _listed(layer.value_width for layer in shape.layers)],
-        ["bytes for a token", fixed(token.growing + token.windowed)],
-        ["KiB for a token", amount((token.growing + token.windowed) / KIB)],
-        [f"cache of {fixed(window)} tokens", both(cache)],
+    window, theirs = _window(run), replace(chapter_shape(), query_heads=int(claim("attn_heads")))
+    labels = ["layers that keep keys and values", "KV heads in a layer", "query heads"]
+    labels += ["numbers in a key and a value", "bytes for a token"]
+    labels.append(f"cache of {fixed(window)} tokens")
+    columns = (_column(shape, window, kv_type(run)), _column(theirs, window, "f16"))
+    caption = (
+        f"{run.session['model']['name']}, run {run.id}, cache type {_type(run)}; "
+        f"{reference.session()['model']['tag']} at f16."
+    )
+    rows = [list(row) for row in zip(labels, *columns, strict=True)]
+    return table(["", "yours", "chapter"], rows, caption)
+
+
+def _column(shape: KvShape, window: int, cache_type: str) -> list[str]:
+    token = bytes_per_token(shape, cache_type)
+    layers = shape.layers
+    widths = [
+        _listed(getattr(layer, f"{which}_width") for layer in layers) for which in ("key", "value")
     ]
-    caption = f"{run.session['model']['name']}, run {run.id}; cache type {_type(run)}."
-    return table(["", "value"], rows, caption)
+    return [
+        fixed(len(layers)),
+        _listed(layer.heads for layer in layers),
+        fixed(shape.query_heads),
+        " + ".join(widths),
+        fixed(token.growing + token.windowed),
+        both(cache_bytes(shape, window, kv_type=cache_type)),
+    ]
 
 
 def own_sizes(run: Run) -> Markdown:
@@ -54,7 +69,8 @@ def own_sizes(run: Run) -> Markdown:
     if token.windowed:
         said.append(
             f"Of each token {amount(token.windowed / KIB)} KiB are kept in layers with a window, "
-            "which forget it again: there the cache stops growing once the window is full."
+            "which forget it again: there the cache stops growing once the window is full. An "
+            "engine without windows keeps all of it."
         )
     if not _alike(shape):
         said.append("The sliders know layers of one kind only, so they begin with the chapter's.")

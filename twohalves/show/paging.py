@@ -62,6 +62,16 @@ def picture(reserved: int | None = None, used: int | None = None, block: int = B
     return SVG(svg.drawing(_WIDTH, 2 * _PITCH + 32, told, parts))
 
 
+def guess() -> Markdown:
+    """The prediction before the picture."""
+    reserved, used, block = _given(None, None, BLOCK)
+    return say(
+        f"> **Prediction** — Room for {counted(reserved, 'token')} is reserved for a request that "
+        f"comes to {fixed(used)}. How many such requests have room in the same place, if each gets "
+        f"blocks of {counted(block, 'token')} as it needs them?"
+    )
+
+
 def saved(reserved: int | None = None, used: int | None = None, block: int = BLOCK) -> Markdown:
     """The same in words, and how many of the chapter's conversations that is on a card.
 
@@ -80,11 +90,11 @@ def saved(reserved: int | None = None, used: int | None = None, block: int = BLO
     more = f", {times(paged / whole)} as many" if whole else ""
     return say(
         f"Room for {counted(reserved, 'token')} is set aside, {fixed(used)} come: "
-        f"{percent(used / reserved)} of it is used, and the rest, "
-        f"{both((reserved - used) * token)} with the chapter's model, helps nobody. In blocks "
-        f"of {fixed(block)} the same sequence holds {counted(held // block, 'block')}, room for "
+        f"{percent(used / reserved)} of it is used. The rest, {both((reserved - used) * token)} "
+        f"with the chapter's model, is of no use to anybody. In blocks of {fixed(block)} the "
+        f"same request holds {counted(held // block, 'block')}, room for "
         f"{counted(held, 'token')}, and {percent(used / held)} of that is used.",
-        f"In {fixed(room / GIB)} GiB of cache {counted(whole, 'such sequence')} "
+        f"In {fixed(room / GIB)} GiB of cache {counted(whole, 'such request')} "
         f"{'has' if whole == 1 else 'have'} room in one piece each, and {fixed(paged)} in "
         f"blocks{more}.",
     )
