@@ -115,11 +115,12 @@ def test_the_readers_own_rates_come_first():
     """The sample's, with the largest error of its four whole requests."""
     run = load(SAMPLE)
     own = worksheet_rates.choices(run)[0]
-    rows = [row for row in rows_of(worksheet_rates.errors(run)) if row[0] == "your run"]
+    ends, *rows = [row for row in rows_of(worksheet_rates.errors(run)) if row[0] == "your run"]
 
     assert ("own", 4) == (own.id, own.requests)
     assert own.facts()["curve"]["a_s"] == run.session["fit"]["a_s"]
     assert ["90", "960", "3,731", "7,427"] == [row[1] for row in rows]
+    assert ends[1:] == ["90 tokens", rows[0][-1], "7,427 tokens", rows[-1][-1]]
 
 
 COUNTED = Counted(

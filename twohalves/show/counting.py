@@ -41,8 +41,8 @@ def ratio(answered: Answered) -> Markdown:
     """Tokens in for one out, beside the summary that the chapter cites."""
     prompt, output = claim("ws_prompt"), claim("ws_output")
     return say(
-        f"**{_to_one(answered.prompt_tokens, answered.output_tokens)}** The chapter's summary of "
-        f"{fixed(claim('news_words'))} words: "
+        f"**{_to_one(answered.prompt_tokens, answered.output_tokens)}** The chapter's example, "
+        f"from the book's chapter 14, is a summary of {fixed(claim('news_words'))} words: "
         f"{_to_one(prompt, output)}"
     )
 

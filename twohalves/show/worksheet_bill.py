@@ -117,7 +117,7 @@ def what_to_read_off() -> Markdown:
         f"**The hit rate outweighs whatever is done to the answers.** At "
         f"{exact_percent(traffic.hit_rate)} the cache saves {dollars(saved)}. All output "
         f"together costs {dollars(made.output)}, so even answers without a single token would "
-        f"save less. That holds above a hit rate of {percent(_break_even(), 1)}: there the cache "
+        f"save less. That holds above a hit rate of {percent(_break_even(), 1)}, where the cache "
         "saves exactly what the output costs.",
         f"**Tokens are not dollars.** Once the cache works, input is {share(tokens)} of the "
         f"tokens and {share(made.input / made.total)} of the bill, about two thirds.",

@@ -19,7 +19,7 @@ from twohalves.show.worksheet_rates import widget_curve
 
 MONTH_HOURS = 365.25 * 24 / 12
 """Hours of a mean month."""
-_AT_ONCE = (1, 2, 4, 8, 16)
+_AT_ONCE = (1, 4, 16)
 """Throughputs to compare, chosen here; the reader's own joins them."""
 
 

@@ -65,9 +65,10 @@ def turns_round() -> Markdown:
     return say(
         "Where does it turn round? Both halves of the bill are equal when a request reads "
         f"{number(sheet.output / sheet.uncached)} tokens for each one that it writes, or "
-        f"{number(sheet.output / mean)} at {exact_percent(traffic.hit_rate)} cached. Above, "
-        "sending less saves more than asking for less, percent for percent. Below, and surely "
-        "where more is written than read, it is the other way round."
+        f"{number(sheet.output / mean)} at {exact_percent(traffic.hit_rate)} cached. Where it "
+        "reads more, a shorter prompt saves more than an answer that is shorter by as many "
+        "percent. Where it reads less, and surely where it writes more than it reads, the answer "
+        "is the larger half."
     )
 
 

@@ -71,9 +71,8 @@ def whose_hit_rate(counted: Counted, start: Mapping[str, Start]) -> Markdown:
     return say(
         f"**Is that your hit rate?** {measured} In your request instructions, tools and examples "
         f"stand on top: {fixed(stable)} of {fixed(counted.prompt_tokens)} tokens. If everything "
-        f"behind them is new each time, a cache finds at most {percent(most)} of the prompt. Then "
-        "move the hit rate of your worksheet there. Which of the two it is, only your own traffic "
-        "can tell."
+        f"behind them is new each time, a cache finds at most {percent(most)} of the prompt: then "
+        "set the hit rate of your worksheet to that. Only your own traffic can tell."
     )
 
 

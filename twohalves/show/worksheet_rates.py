@@ -14,7 +14,7 @@ from twohalves.runs.material import Total, of_chapter, of_run
 from twohalves.runs.reference import claim
 from twohalves.show.calculator import RateSet, Start
 from twohalves.show.fitted import off
-from twohalves.show.markdown import table
+from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import counted as with_noun
 from twohalves.show.numbers import fixed, seconds
 
@@ -75,7 +75,33 @@ def start(counted: Counted, answered: Answered, run: Run) -> dict[str, Start]:
 
 
 def errors(run: Run) -> Markdown:
-    """Each set of rates beside the whole requests that its own source measured."""
+    """How far off each set of rates is at its ends, and on every request of its source in a fold.
+
+    Args:
+        run: whose requests the reader's own rates are held against.
+    """
+    header = ["rates", "shortest request", "off by", "longest request", "off by"]
+    caption = (
+        "Each set of rates on whole requests of its own source, without a cache. What was fitted "
+        "to a request is near it; that proves little."
+    )
+    return say(
+        table(header, [_ends(*each) for each in _sets(run)], caption).data,
+        fold("On every request", _every_request(run).data).data,
+    )
+
+
+def _ends(rates: RateSet, totals: Sequence[Total]) -> list[str]:
+    """The shortest and the longest request, each with how far the rates are off there."""
+    ordered = sorted(totals, key=lambda total: total.prompt_tokens)
+    told = [
+        (with_noun(round(total.prompt_tokens), "token"), off(fitting.off(rates.curve, total)))
+        for total in (ordered[0], ordered[-1])
+    ]
+    return [rates.label, *told[0], *told[1]]
+
+
+def _every_request(run: Run) -> Markdown:
     rows = [
         [
             rates.label,
@@ -89,12 +115,8 @@ def errors(run: Run) -> Markdown:
         for total in totals
     ]
     header = ["rates", "tokens in", "tokens out", "measured", "by these rates", "off by"]
-    return table(
-        header,
-        rows,
-        f"Whole requests without a cache: those of the run {run.id}, and the chapter's four "
-        "streamed ones. What was fitted to a request is near it; that proves little.",
-    )
+    caption = f"Those of the run {run.id}, and the chapter's four streamed ones."
+    return table(header, rows, caption)
 
 
 def _sets(run: Run) -> list[tuple[RateSet, Sequence[Total]]]:

@@ -89,10 +89,12 @@ def _measured() -> str:
     ]
     (short, low), (long, high) = off
     return (
-        f"**A lower bound, at both ends.** The chapter says so of long prompts: of "
-        f"{fixed(long.context_tokens)} tokens its constants give {percent(-high)} less than was "
-        f"measured. But of {fixed(short.context_tokens)} tokens it is {percent(-low)} less as "
-        "well, since each request pays for something besides its tokens."
+        f"**A lower bound, at both ends.** The widget holds its rates fixed, and decode slows "
+        f"behind a long prompt. So the chapter calls its long end a lower bound: for "
+        f"{fixed(long.context_tokens)} tokens, the most that were measured, it says "
+        f"{percent(-high)} less than they took, and beyond them it only extrapolates. But for "
+        f"{fixed(short.context_tokens)} tokens it says {percent(-low)} less as well, since each "
+        "request pays for something besides its tokens."
     )
 
 

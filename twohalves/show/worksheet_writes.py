@@ -42,15 +42,14 @@ def by_hit_rate() -> Markdown:
 
 
 def when_it_pays() -> Markdown:
-    """The lowest hit rate that pays, as a rate and as reads of each token written."""
+    """The lowest hit rate that pays, as a rate and in tokens written for one that is found."""
     sheet, _ = charged()
-    pays, reads = _pays(), _pays() / (1 - _pays())
+    pays = _pays()
     gain = saved_by_cache(_month(0), sheet)
     return say(
         f"**With such prices a cache that is never hit costs {dollars(-gain)} a month.** It pays "
-        f"from a hit rate of {percent(pays, 1)}. Put otherwise: each token written must be read "
-        f"again {number(reads)} times on average before it is forgotten, and one hit for every "
-        f"{number(round(1 / reads, 1))} writes does that."
+        f"from a hit rate of {percent(pays, 1)}, which is one token found for every "
+        f"{number(round((1 - pays) / pays, 1))} written."
     )
 
 
