@@ -120,7 +120,7 @@ def test_the_readers_own_rates_come_first():
     assert ("own", 4) == (own.id, own.requests)
     assert own.facts()["curve"]["a_s"] == run.session["fit"]["a_s"]
     assert ["90", "960", "3,731", "7,427"] == [row[1] for row in rows]
-    assert ends[1:] == ["90 tokens", rows[0][-1], "7,427 tokens", rows[-1][-1]]
+    assert ends[1:] == ["90", rows[0][-1], "7,427", rows[-1][-1]]
 
 
 COUNTED = Counted(

@@ -80,7 +80,7 @@ def errors(run: Run) -> Markdown:
     Args:
         run: whose requests the reader's own rates are held against.
     """
-    header = ["rates", "shortest request", "off by", "longest request", "off by"]
+    header = ["rates", "shortest, tokens", "off by", "longest, tokens", "off by"]
     caption = (
         "Each set of rates on whole requests of its own source, without a cache. What was fitted "
         "to a request is near it; that proves little."
@@ -95,7 +95,7 @@ def _ends(rates: RateSet, totals: Sequence[Total]) -> list[str]:
     """The shortest and the longest request, each with how far the rates are off there."""
     ordered = sorted(totals, key=lambda total: total.prompt_tokens)
     told = [
-        (with_noun(round(total.prompt_tokens), "token"), off(fitting.off(rates.curve, total)))
+        (fixed(total.prompt_tokens), off(fitting.off(rates.curve, total)))
         for total in (ordered[0], ordered[-1])
     ]
     return [rates.label, *told[0], *told[1]]
