@@ -155,7 +155,7 @@ def test_impossible_traffic_is_named(name, value):
 @pytest.mark.parametrize("name", ["uncached", "cached", "written", "output"])
 def test_a_negative_price_is_named(name):
     """Nobody is paid for tokens."""
-    with pytest.raises(ValueError, match=f"the price {name} must be at least 0, got -1"):
+    with pytest.raises(ValueError, match=f"the price {name} must be at least 0 and finite, got -1"):
         replace(SHEET, **{name: -1})
 
 

@@ -41,9 +41,9 @@ def test_a_longer_context_is_never_faster(weights, cache):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((0, 1), "bandwidth must be above 0, got 0"),
-        ((1, -2), "weights_bytes must be above 0, got -2"),
-        ((1, 1, -3), "cache_bytes must be at least 0, got -3"),
+        ((0, 1), "bandwidth must be above 0 and finite, got 0"),
+        ((1, -2), "weights_bytes must be above 0 and finite, got -2"),
+        ((1, 1, -3), "cache_bytes must be at least 0 and finite, got -3"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(arguments, said):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from twohalves.formulas.ranges import fraction, not_negative, positive
+
 _MILLION = 1_000_000
 _HOUR_S = 3600
 _ALIKE = 1e-12
@@ -32,14 +34,12 @@ class Traffic:
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        for name in ("prompt_tokens", "output_tokens", "requests"):
-            if not getattr(self, name) >= 0:
-                msg = f"{name} must be at least 0, got {getattr(self, name)}"
-                raise ValueError(msg)
-        for name in ("hit_rate", "write_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                msg = f"{name} must be from 0 to 1, got {getattr(self, name)}"
-                raise ValueError(msg)
+        not_negative(
+            prompt_tokens=self.prompt_tokens,
+            output_tokens=self.output_tokens,
+            requests=self.requests,
+        )
+        fraction(hit_rate=self.hit_rate, write_share=self.write_share)
 
     @property
     def uncached(self) -> Traffic:
@@ -62,10 +62,7 @@ class Prices:
 
     def __post_init__(self) -> None:
         """Check that none is negative."""
-        for name in self.__slots__:
-            if not getattr(self, name) >= 0:
-                msg = f"the price {name} must be at least 0, got {getattr(self, name)}"
-                raise ValueError(msg)
+        not_negative(**{f"the price {name}": getattr(self, name) for name in self.__slots__})
 
     def missed(self, write_share: float) -> float:
         """Dollars per million prompt tokens that the cache did not hold, on average."""
@@ -230,7 +227,5 @@ def machine_hours(seconds: float, requests: float, at_once: float = 1) -> float:
     >>> round(machine_hours(1.8577, 2_000_000))
     1032
     """
-    if not at_once > 0:
-        msg = f"at_once must be above 0, got {at_once}"
-        raise ValueError(msg)
+    positive(at_once=at_once)
     return seconds * requests / _HOUR_S / at_once

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from twohalves.formulas.ranges import not_negative, positive
+
 
 def decode_ceiling(bandwidth: float, weights_bytes: float, cache_bytes: float = 0) -> float:
     """Steps a second when every step reads all weights and the whole cache, and waits for both.
@@ -22,8 +24,9 @@ def decode_ceiling(bandwidth: float, weights_bytes: float, cache_bytes: float = 
     >>> decode_ceiling(380e9, 2.0e9)
     190.0
     """
-    _check(bandwidth=bandwidth, weights_bytes=weights_bytes)
-    return bandwidth / (weights_bytes + _cache(cache_bytes))
+    positive(bandwidth=bandwidth, weights_bytes=weights_bytes)
+    not_negative(cache_bytes=cache_bytes)
+    return bandwidth / (weights_bytes + cache_bytes)
 
 
 def bandwidth_used(steps_per_s: float, weights_bytes: float, cache_bytes: float = 0) -> float:
@@ -40,19 +43,6 @@ def bandwidth_used(steps_per_s: float, weights_bytes: float, cache_bytes: float 
     >>> bandwidth_used(190, 2.0e9) / 1e9
     380.0
     """
-    _check(steps_per_s=steps_per_s, weights_bytes=weights_bytes)
-    return steps_per_s * (weights_bytes + _cache(cache_bytes))
-
-
-def _check(**given: float) -> None:
-    for name, value in given.items():
-        if not value > 0:
-            msg = f"{name} must be above 0, got {value}"
-            raise ValueError(msg)
-
-
-def _cache(cache_bytes: float) -> float:
-    if not cache_bytes >= 0:
-        msg = f"cache_bytes must be at least 0, got {cache_bytes}"
-        raise ValueError(msg)
-    return cache_bytes
+    positive(steps_per_s=steps_per_s, weights_bytes=weights_bytes)
+    not_negative(cache_bytes=cache_bytes)
+    return steps_per_s * (weights_bytes + cache_bytes)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from twohalves.formulas.ranges import not_negative, positive
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
@@ -47,16 +49,8 @@ def crude_latency(
     >>> round(crude_latency(4000, 100, 2000, 190).total_s, 2)
     2.53
     """
-    counts = {"prompt_tokens": prompt_tokens, "output_tokens": output_tokens}
-    for name, count in counts.items():
-        if not count >= 0:
-            msg = f"{name} must be at least 0, got {count}"
-            raise ValueError(msg)
-    rates = {"prefill_tok_s": prefill_tok_s, "decode_tok_s": decode_tok_s}
-    for name, rate in rates.items():
-        if not rate > 0:
-            msg = f"{name} must be above 0, got {rate}"
-            raise ValueError(msg)
+    not_negative(prompt_tokens=prompt_tokens, output_tokens=output_tokens)
+    positive(prefill_tok_s=prefill_tok_s, decode_tok_s=decode_tok_s)
     return Latency(prefill_s=prompt_tokens / prefill_tok_s, decode_s=output_tokens / decode_tok_s)
 
 
@@ -142,10 +136,7 @@ class FittedLatency:
         Raises:
             ValueError: a negative count.
         """
-        for name, count in (("prompt_tokens", prompt_tokens), ("output_tokens", output_tokens)):
-            if not count >= 0:
-                msg = f"{name} must be at least 0, got {count}"
-                raise ValueError(msg)
+        not_negative(prompt_tokens=prompt_tokens, output_tokens=output_tokens)
         steps = max(output_tokens - self.free_tokens, 0)
         return steps * self.step_s(prompt_tokens + output_tokens / 2)
 
@@ -189,10 +180,7 @@ def constant_rates(prefill_tok_s: float, decode_tok_s: float, warm_s: float = 0.
     >>> round(constant_rates(2025, 190, 0.015).total_s(4000, 200, 2400), 2)
     1.86
     """
-    for name, rate in (("prefill_tok_s", prefill_tok_s), ("decode_tok_s", decode_tok_s)):
-        if not rate > 0:
-            msg = f"{name} must be above 0, got {rate}"
-            raise ValueError(msg)
+    positive(prefill_tok_s=prefill_tok_s, decode_tok_s=decode_tok_s)
     return FittedLatency(
         t0_s=0,
         a_s=1 / prefill_tok_s,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from twohalves.formulas.ranges import positive
 from twohalves.formulas.roofline import Roof, decode_step
 
 
@@ -38,9 +39,7 @@ def batch_within(
     >>> batch_within(Roof(peak_flop_s=989e12, bandwidth=3.35e12), 0.01, 3.2e9, 16)
     1545
     """
-    if not 0 < limit_s < math.inf:
-        msg = f"limit_s must be above 0 and finite, got {limit_s}"
-        raise ValueError(msg)
+    positive(limit_s=limit_s)
     one = decode_step(parameters, bits, 1, cache_bytes=cache_bytes, attention_flop=attention_flop)
     room = limit_s * roof.bandwidth - (one.bytes_moved - cache_bytes)
     if room < 0:

@@ -6,6 +6,8 @@ system keeps memory in pages. What a sequence holds beyond its tokens is then le
 
 from __future__ import annotations
 
+from twohalves.formulas.ranges import not_negative, positive
+
 
 def held_tokens(used: int, block: int) -> int:
     """Tokens that a sequence's blocks have room for: its own, and what is left of the last block.
@@ -20,7 +22,8 @@ def held_tokens(used: int, block: int) -> int:
     >>> held_tokens(200, 16), held_tokens(208, 16)
     (208, 208)
     """
-    _check(block, used=used)
+    positive(block=block)
+    not_negative(used=used)
     return -(-used // block) * block
 
 
@@ -43,18 +46,9 @@ def shared_tokens(prefix: int, own: int, sequences: int, block: int) -> int:
     >>> shared_tokens(1000, 200, 4, 16)
     1824
     """
-    _check(block, prefix=prefix, own=own, sequences=sequences)
+    positive(block=block)
+    not_negative(prefix=prefix, own=own, sequences=sequences)
     if not sequences:
         return 0
     common = prefix // block * block
     return common + sequences * held_tokens(prefix - common + own, block)
-
-
-def _check(block: int, **given: int) -> None:
-    if block < 1:
-        msg = f"block must be above 0, got {block}"
-        raise ValueError(msg)
-    for name, value in given.items():
-        if value < 0:
-            msg = f"{name} must be at least 0, got {value}"
-            raise ValueError(msg)

@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from twohalves.formulas.ranges import not_negative, positive
+
 FLOP_PER_WEIGHT = 2
 """A weight is multiplied by an activation, and the product is added: two operations a token."""
 BITS = 8
@@ -34,7 +36,7 @@ class Roof:
         Raises:
             ValueError: a limit that is not above 0.
         """
-        _positive(peak_flop_s=self.peak_flop_s, bandwidth=self.bandwidth)
+        positive(peak_flop_s=self.peak_flop_s, bandwidth=self.bandwidth)
 
     @property
     def ridge(self) -> float:
@@ -56,7 +58,7 @@ class Roof:
         Raises:
             ValueError: an intensity that is not above 0.
         """
-        _positive(intensity=intensity)
+        positive(intensity=intensity)
         return min(self.peak_flop_s, intensity * self.bandwidth)
 
     def seconds(self, work: Work) -> float:
@@ -97,7 +99,7 @@ def intensity(tokens: float, bits: float = 16) -> float:
     >>> intensity(1), intensity(4247), intensity(1, bits=4)
     (1.0, 4247.0, 4.0)
     """
-    _positive(tokens=tokens, bits=bits)
+    positive(tokens=tokens, bits=bits)
     return FLOP_PER_WEIGHT * BITS * tokens / bits
 
 
@@ -114,7 +116,7 @@ def batch_at_ridge(ridge: float, bits: float = 16) -> float:
     >>> [round(batch_at_ridge(989 / 3.35, bits)) for bits in (16, 4, 5)]
     [295, 74, 92]
     """
-    _positive(ridge=ridge, bits=bits)
+    positive(ridge=ridge, bits=bits)
     return ridge * bits / (FLOP_PER_WEIGHT * BITS)
 
 
@@ -141,8 +143,8 @@ def decode_step(
     Raises:
         ValueError: an argument outside its range.
     """
-    _positive(parameters=parameters, bits=bits, batch=batch)
-    _not_negative(cache_bytes=cache_bytes, attention_flop=attention_flop)
+    positive(parameters=parameters, bits=bits, batch=batch)
+    not_negative(cache_bytes=cache_bytes, attention_flop=attention_flop)
     return Work(
         flop=batch * (FLOP_PER_WEIGHT * parameters + attention_flop),
         bytes_moved=parameters * bits / BITS + batch * cache_bytes,
@@ -164,7 +166,7 @@ def attention_flop(tokens: float, layers: int, query_heads: int, width: int) -> 
     Raises:
         ValueError: a negative number of tokens.
     """
-    _not_negative(tokens=tokens)
+    not_negative(tokens=tokens)
     return 2 * FLOP_PER_WEIGHT * tokens * layers * query_heads * width
 
 
@@ -194,8 +196,8 @@ def batch_at_ridge_with_cache(
     Raises:
         ValueError: an argument outside its range.
     """
-    _positive(ridge=ridge, parameters=parameters, bits=bits)
-    _not_negative(cache_bytes=cache_bytes, attention_flop=attention_flop)
+    positive(ridge=ridge, parameters=parameters, bits=bits)
+    not_negative(cache_bytes=cache_bytes, attention_flop=attention_flop)
     gained = FLOP_PER_WEIGHT * parameters + attention_flop - ridge * cache_bytes
     return ridge * parameters * bits / BITS / gained if gained > 0 else None
 
@@ -214,8 +216,8 @@ def batch_in_memory(
     Raises:
         ValueError: an argument outside its range.
     """
-    _positive(memory_bytes=memory_bytes, weights_bytes=weights_bytes, cache_bytes=cache_bytes)
-    _not_negative(margin_bytes=margin_bytes)
+    positive(memory_bytes=memory_bytes, weights_bytes=weights_bytes, cache_bytes=cache_bytes)
+    not_negative(margin_bytes=margin_bytes)
     free = memory_bytes - weights_bytes - margin_bytes
     return max(0, math.floor(free / cache_bytes))
 
@@ -235,19 +237,5 @@ def flop_used(tokens_per_s: float, parameters: float) -> float:
     >>> flop_used(2000, 3.2e9) / 1e12
     12.8
     """
-    _positive(tokens_per_s=tokens_per_s, parameters=parameters)
+    positive(tokens_per_s=tokens_per_s, parameters=parameters)
     return FLOP_PER_WEIGHT * parameters * tokens_per_s
-
-
-def _positive(**given: float) -> None:
-    for name, value in given.items():
-        if not 0 < value < math.inf:
-            msg = f"{name} must be above 0 and finite, got {value}"
-            raise ValueError(msg)
-
-
-def _not_negative(**given: float) -> None:
-    for name, value in given.items():
-        if not 0 <= value < math.inf:
-            msg = f"{name} must be at least 0 and finite, got {value}"
-            raise ValueError(msg)

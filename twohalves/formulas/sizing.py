@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from twohalves.formulas.kv_cache import KvShape, cache_bytes
 from twohalves.formulas.memory import kept_bytes, margin_bytes
+from twohalves.formulas.ranges import positive
 
 WEIGHT_TYPES: dict[str, tuple[int, int]] = {
     "f32": (1, 4),
@@ -92,7 +93,7 @@ def weights_bytes(parameters: float, bits: float) -> int:
     >>> weights_bytes(3.2e9, 16)
     6400000000
     """
-    _check(parameters=parameters, bits=bits)
+    positive(parameters=parameters, bits=bits)
     return round(parameters * bits / 8)
 
 
@@ -109,7 +110,7 @@ def average_bits(file_bytes: float, parameters: float) -> float:
     >>> average_bits(2.0e9, 3.2e9)
     5.0
     """
-    _check(file_bytes=file_bytes, parameters=parameters)
+    positive(file_bytes=file_bytes, parameters=parameters)
     return file_bytes * 8 / parameters
 
 
@@ -125,7 +126,7 @@ def card_bytes(serving: Serving, window: int, sequences: int = 1) -> CardBytes:
         ValueError: an argument outside its range.
         UnknownName: no such cache type.
     """
-    _check(window=window, sequences=sequences, weights_bytes=serving.weights_bytes)
+    positive(window=window, sequences=sequences, weights_bytes=serving.weights_bytes)
     weights, shape = serving.weights_bytes, serving.shape
     kv_type, v_type = serving.kv_type, serving.v_type
     cache = cache_bytes(shape, window, slots=sequences, kv_type=kv_type, v_type=v_type)
@@ -207,7 +208,7 @@ def most_bits(
         ValueError: an argument outside its range.
         UnknownName: no such cache type.
     """
-    _check(parameters=parameters)
+    positive(parameters=parameters)
     return most_weights(serving, memory, window, sequences) * 8 / parameters
 
 
@@ -253,12 +254,5 @@ def ranked(
 
 def _most(total: Callable[[int], int], memory: int, limit: int) -> int:
     """The largest count from 1 to the limit whose total fits; totals never fall with the count."""
-    _check(memory=memory)
+    positive(memory=memory)
     return bisect.bisect_right(range(1, limit + 1), memory, key=total)
-
-
-def _check(**given: float) -> None:
-    for name, value in given.items():
-        if not value > 0:
-            msg = f"{name} must be above 0, got {value}"
-            raise ValueError(msg)
