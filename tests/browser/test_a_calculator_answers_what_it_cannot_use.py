@@ -47,6 +47,10 @@ def noted(page, label):
         ("Prompt, tokens", "1e9", "1000000", "Prompt: “1e9” is above the largest value"),
         ("Prompt, tokens", "12.5", "13", "Prompt: rounded to 13."),
         ("Prompt, tokens", "2,000", "2000", "Prompt: the comma was left out"),
+        ("Prompt, tokens", "1,000,000", "1000000", "Prompt: the comma was left out"),
+        ("Prompt, tokens", "1,5", "2", "Prompt: read as 2."),
+        (PRICE, "1.5.2", "1.52", "Uncached input: “.” has no place there and was left out."),
+        (PRICE, "1,5,2", "1.52", "Uncached input: the comma is read as a point."),
         (HIT_RATE, "60", "0.6", "Hit rate: read as 60%."),
         (HIT_RATE, "0,3", "0.3", "Hit rate: the comma is read as a point."),
         (HIT_RATE, "30%", "0.3", "Hit rate: read as 30%."),
@@ -74,6 +78,35 @@ def test_a_letter_is_not_dropped_without_a_word(worksheet):
         "! Uncached input: “k” is no part of a number and was left out."
     ).removeprefix("! ")
     assert field.input_value() == "0.15"
+
+
+def test_a_comma_before_other_digits_is_thousands_at_most(worksheet):
+    """Where the digits behind it are no longer those that were typed there, nothing is guessed."""
+    field = panel(worksheet).get_by_label("Prompt, tokens")
+    field.fill("")
+    field.press_sequentially("12,34")
+    field.press("Backspace")
+    field.press_sequentially("5")
+    field.blur()
+    assert field.input_value() == "1235"
+
+
+def test_a_note_goes_when_the_old_number_is_typed_again(worksheet):
+    """A browser tells no change then."""
+    typed(worksheet, PRICE, "-5")
+    typed(worksheet, PRICE, "0")
+    assert noted(worksheet, PRICE) == ""
+
+
+def test_a_number_is_not_pasted_into_another(worksheet):
+    """2.5 behind 1.5 would be 1.525."""
+    page = worksheet
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("navigator.clipboard.writeText('2.5')")
+    field = panel(page).get_by_label(PRICE)
+    field.fill("1.5")
+    field.press("Control+v")
+    assert field.input_value() == "2.5"
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@
     let value = input.default;
     const move = (by) => calls.take(T.plain(nudged(input, value, by)));
     const control = {
-      remark: "",
+      remark: "", edited: false, typing: false,
       nodes: [
         make("label", { for: `${id}-range`, text: input.label }), range, number,
         make("span", { class: "th-unit", "aria-hidden": "true", text: input.unit })
@@ -61,29 +61,32 @@
         value = given;
         range.value = T.position(input, value);
         range.setAttribute("aria-valuetext", T.withUnit(input, value));
-        if (!control.typing) number.value = T.plain(value);
+        if (control.typing) return;
+        number.value = T.plain(value);
+        control.edited = false;
       }
     };
     range.addEventListener("input", () => calls.take(T.plain(T.valueAt(input, Number(range.value)))));
     onKeys(range, { PageUp: () => move(input.page), PageDown: () => move(-input.page) });
     onKeys(number, { ArrowUp: () => move(step(input)), ArrowDown: () => move(-step(input)) });
-    T.watchTyping(number, input, { say, take: (text) => calls.take(text) });
-    listen(number, control, calls, say);
+    const read = T.watchTyping(number, input, { say, take: (text) => calls.take(text) });
+    listen(number, control, calls, () => (number.validity.badInput ? null : read()));
     return control;
   }
 
-  function listen(number, control, calls, say) {
+  function listen(number, control, calls, read) {
+    const done = () => {
+      const { edited, remark } = control;
+      control.remark = ""; // it belongs to what was typed till then
+      if (edited) calls.take(read(), remark);
+    };
     number.addEventListener("input", () => {
-      control.typing = true; // what stands there is the reader's until they are done
-      if (!number.validity.badInput) calls.half(number.value);
+      control.edited = control.typing = true; // what stands there is the reader's until they are done
+      if (read() !== null) calls.half(read());
       control.typing = false;
     });
-    number.addEventListener("change", () => {
-      const remark = control.remark;
-      control.remark = "";
-      calls.take(number.validity.badInput ? null : number.value, remark);
-    });
-    number.addEventListener("blur", () => { control.remark = ""; }); // it belongs to what was typed till then
+    number.addEventListener("change", done);
+    number.addEventListener("blur", done); // what is what it was before is no change, but may have a note
   }
 
   function slider(id, input) {
