@@ -90,6 +90,7 @@ def test_another_run_takes_the_place_of_the_first(visit):
         ({"run_id": RUN, "fit": FIT | {"longest": 99.5}}, "which prompt lengths were measured"),
         ({"run_id": RUN, "fit": FIT | {"longest": 50}}, "which prompt lengths were measured"),
         ({"run_id": RUN, "fit": FIT | {"off": -1}}, "error must be a number"),
+        (b" " * 4_000_001, "too large for a session.json"),
     ],
 )
 def test_another_file_is_refused_with_the_reason(visit, content, why):

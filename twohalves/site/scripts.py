@@ -33,6 +33,8 @@ TOUCHED = (
     "address",
     "csv",
     "picked",
+    "linked",
+    "kept",
     "typing",
     "field",
     "results",

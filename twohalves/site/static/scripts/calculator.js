@@ -22,10 +22,12 @@
 
     /** The values that the calculator began with, and over them what a link asks for. */
     begin(part) {
-      const { asked, notes } = T.askedBy(part, this.spec, this.rates);
+      const linked = T.withLinkedRates(part, this.rates);
+      this.rates = linked.rates;
+      const { asked, notes } = T.askedBy(linked.part, this.spec, this.rates);
       this.values = this.begun.values;
       this.sources = this.begun.sources;
-      this.use(asked, { source: "the address of this page", others: [...this.begun.notes, ...notes] });
+      this.use(asked, { source: "the address of this page", others: [...this.begun.notes, ...linked.notes, ...notes] });
     }
 
     followAddress() {
@@ -73,7 +75,7 @@
       this.sources = { ...this.sources, ...Object.fromEntries(changed.map((id) => [id, source])) };
       this.values = { ...this.values, ...taken };
       this.show(notes);
-      this.address.write(T.partOf(this.spec, this.values, this.begun.values));
+      this.address.write(T.partOf(this.spec, this.values, this.begun.values, this.rates));
     }
 
     show(notes) {

@@ -18,5 +18,13 @@
     if (node.textContent !== text) node.textContent = text;
   }
 
-  Object.assign(T, { make, tell });
+  /** A table wider than its box can be scrolled by keyboard, too; others are no stop. */
+  function reachable(box, table) {
+    new ResizeObserver(() => {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }).observe(table);
+  }
+
+  Object.assign(T, { make, reachable, tell });
 })((globalThis.TwoHalves ||= {}));

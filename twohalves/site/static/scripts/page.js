@@ -12,35 +12,26 @@
       const earlier = names.slice(0, number).filter((each) => each === name).length;
       return earlier ? `${name}${earlier + 1}` : name;
     });
-    const linked = T.readAddress(location.hash, keys);
+    const kept = new T.Kept(keys);
+    const linked = kept.linked();
     const calculators = places.map((place, number) => {
       const [name, key] = [names[number], keys[number]];
       const spec = JSON.parse(document.getElementById(`th-spec-${name}`).textContent);
+      const address = { read: () => kept.parts[key], write: (part) => kept.write(key, part) };
+      const calculator = new T.Calculator(place, { name, key, spec, address });
       foldStored(place);
-      return new T.Calculator(place, { name, key, spec, address: partOfAddress(key, keys) });
+      return calculator;
     });
     bringToView(places[keys.findIndex((key) => linked[key])]);
-    window.addEventListener("hashchange", () => calculators.forEach((each) => each.followAddress()));
+    window.addEventListener("hashchange", () => {
+      if (kept.follow()) calculators.forEach((each) => each.followAddress());
+    });
   }
 
   /** Who opens a link with numbers sees them; who comes back or loads anew is left where they were. */
   function bringToView(place) {
     const [opened] = performance.getEntriesByType("navigation");
     if (place && opened?.type === "navigate") place.scrollIntoView({ behavior: "instant" });
-  }
-
-  function partOfAddress(key, keys) {
-    return {
-      read: () => T.readAddress(location.hash, keys)[key],
-      write(part) {
-        const parts = T.readAddress(location.hash, keys);
-        if (!Object.keys(part).length && !parts[key]) return; // an address of another kind stays
-        const hash = T.writeAddress({ ...parts, [key]: part });
-        try { history.replaceState(history.state, "", hash || location.pathname + location.search); } catch {
-          return; // a browser that refuses takes only the link away
-        }
-      }
-    };
   }
 
   /** The tables that stand there without a script follow below, folded. */
@@ -71,6 +62,7 @@
 
   function start() {
     mountAll();
+    document.querySelectorAll(".th-table:not([tabindex])").forEach((box) => T.reachable(box, box.firstElementChild));
     document.addEventListener("keydown", openByKeyboard);
     window.addEventListener("load", explainSearch);
     explainSearch();

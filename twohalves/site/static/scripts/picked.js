@@ -5,10 +5,12 @@
   const CURVE = ["t0_s", "a_s", "b_s", "c_s", "d_s"];
   const [SHORTEST_S, LONGEST_S] = [1e-18, 1e6]; // beyond these the arithmetic would leave the numbers there are
   const MOST_OFF = 1e6; // a fraction
+  const MOST_BYTES = 4e6; // what a run keeps of itself is a small part of that
   const WHERE = "Choose session.json in the folder of a run: data/runs/<run>/session.json.";
 
   /** What a picked file holds: as readSession says it, or {note} where it cannot be read at all. */
   async function readPicked(file) {
+    if (file.size > MOST_BYTES) return { note: `This file is too large for a session.json. ${WHERE}` };
     try { return readSession(await file.text()); } catch { return { note: `This file cannot be read. ${WHERE}` }; }
   }
 
@@ -27,16 +29,25 @@
   /** What is wrong with a fit; empty when it can be used. */
   function wrong(fit) {
     if (fit === null || typeof fit !== "object") return "its session.json holds no fitted rates";
-    const bad = CURVE.find((name) => !isSize(fit[name]));
-    if (bad) return `${bad} must be a number from 0 on`;
-    const far = CURVE.find((name) => fit[name] && (fit[name] < SHORTEST_S || fit[name] > LONGEST_S));
-    if (far) return `${far} is no time that a machine takes`;
-    if (CURVE.every((name) => fit[name] === 0)) return "all of them are 0";
+    const reason = wrongCurve(fit, CURVE);
+    if (reason) return reason;
     const { shortest, longest, off = null, requests } = fit;
     if (![shortest, longest, requests].every(isCount) || shortest > longest) {
       return "they do not say how many and which prompt lengths were measured";
     }
-    if (off !== null && !isSize(off)) return "their error must be a number from 0 on";
+    return off === null ? "" : wrongError(off);
+  }
+
+  function wrongCurve(curve, names) {
+    const bad = names.find((name) => !isSize(curve[name]));
+    if (bad) return `${bad} must be a number from 0 on`;
+    const far = names.find((name) => curve[name] && (curve[name] < SHORTEST_S || curve[name] > LONGEST_S));
+    if (far) return `${far} is no time that a machine takes`;
+    return CURVE.every((name) => curve[name] === 0) ? "all of them are 0" : "";
+  }
+
+  function wrongError(off) {
+    if (!isSize(off)) return "their error must be a number from 0 on";
     return off > MOST_OFF ? "their error is larger than any that was measured" : "";
   }
 
@@ -55,5 +66,5 @@
     return { id: "picked", label: "the run you picked", source: `run ${run}`, curve, shortest, longest, off, requests };
   }
 
-  Object.assign(T, { readPicked, readSession });
+  Object.assign(T, { isCount, readPicked, readSession, wrongCurve, wrongError });
 })((globalThis.TwoHalves ||= {}));

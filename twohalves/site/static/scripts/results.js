@@ -53,7 +53,7 @@
       make("tbody", {}, rows.map((row) => row.node))
     ]);
     const box = make("div", { class: "th-results", role: "group", "aria-labelledby": id }, [node]);
-    reachable(box, node);
+    T.reachable(box, node);
     return {
       node: box,
       show({ texts, results }) {
@@ -74,14 +74,6 @@
         cells.forEach((cell, number) => tell(cell, line.cells[number]));
       }
     };
-  }
-
-  /** A table wider than its box can be scrolled by keyboard, too; others are no stop. */
-  function reachable(box, table) {
-    new ResizeObserver(() => {
-      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-      else box.removeAttribute("tabindex");
-    }).observe(table);
   }
 
   Object.assign(T, { results });
