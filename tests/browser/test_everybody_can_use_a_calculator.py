@@ -97,6 +97,33 @@ def test_nothing_runs_out_of_a_narrow_or_enlarged_page(visit, name, width, zoom)
         assert (box.get_attribute("tabindex") == "0") == wide
 
 
+def test_every_table_that_scrolls_can_be_scrolled_by_keyboard(visit):
+    """The stored ones, too, however wide their words turn out to be."""
+    page = visit(WORKSHEET, viewport={"width": 320, "height": 800}).page
+    page.get_by_text("What it begins with").first.click()
+    page.wait_for_timeout(100)
+    for box in page.locator(".th-table").all():
+        if box.evaluate("(box) => box.scrollWidth > box.clientWidth"):
+            assert box.get_attribute("tabindex") == "0"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_halves_are_seen_in_the_readers_own_colors(visit, scheme):
+    """Where a system draws with few colors, marks and bars take theirs."""
+    page = visit(WORKSHEET, forced_colors="active", color_scheme=scheme).page
+    ground, *marks = page.evaluate(
+        """() => [document.body, ...document.querySelectorAll(".th-mark-prefill, .th-mark-decode")]
+          .map((each) => getComputedStyle(each).backgroundColor)"""
+    )
+    bars = page.evaluate(
+        """() => [...document.querySelectorAll(".th-picture rect")]
+          .map((each) => getComputedStyle(each).fill)"""
+    )
+    assert len(set(marks)) == 2
+    assert set(bars) == set(marks)
+    assert ground not in marks
+
+
 def test_nothing_moves_for_those_who_ask_for_stillness(visit):
     """No transition and no animation anywhere in the calculators."""
     page = visit(WORKSHEET, reduced_motion="reduce").page

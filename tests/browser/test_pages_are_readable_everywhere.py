@@ -60,6 +60,16 @@ def test_every_text_stands_out_from_its_ground(visit, name, scheme):
     assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_what_is_dark_on_the_screen_is_light_on_paper(visit, name):
+    """No pale text on white, no black sheet."""
+    page = visit(name, color_scheme="dark").page
+    page.emulate_media(media="print")
+    assert page.evaluate(CONTRAST) == []
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(ground) == "rgb(255, 255, 255)"
+
+
 def test_the_toggle_turns_the_page_dark_and_stays(visit):
     """Chosen once, kept on the next page."""
     page = visit("index.html", color_scheme="light").page

@@ -162,6 +162,25 @@ def test_on_paper_the_results_stand_and_the_controls_do_not(visit):
         assert not any(each.is_visible() for each in box.locator(control).all())
 
 
+@pytest.mark.parametrize("width", [1200, 718, 400])
+def test_on_paper_nothing_stands_upon_something_else(visit, width):
+    """718 pixels are A4 with its margins."""
+    page = visit(WORKSHEET, viewport={"width": width, "height": 1000}).page
+    page.emulate_media(media="print")
+    parts = panel(page).locator(".th-source, .th-unit, .th-input label, .th-headline, .th-outcome")
+    boxes = [each.bounding_box() for each in parts.all() if each.is_visible()]
+    assert len(boxes) > 20
+    for place, one in enumerate(boxes):
+        for other in boxes[:place]:
+            across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(
+                one["x"], other["x"]
+            )
+            down = min(one["y"] + one["height"], other["y"] + other["height"]) - max(
+                one["y"], other["y"]
+            )
+            assert min(across, down) < 1, (one, other)
+
+
 def test_two_calculators_of_a_page_do_not_disturb_each_other(visit):
     """Each keeps its own numbers, and its own part of the address."""
     page = visit(WORKSHEET).page
