@@ -12,15 +12,7 @@ from dataclasses import dataclass
 
 from IPython.display import Markdown
 
-from twohalves.errors import TwoHalvesError
-from twohalves.formulas import (
-    KV_TYPES,
-    KvShape,
-    bandwidth_used,
-    cache_bytes,
-    decode_ceiling,
-    kv_shape,
-)
+from twohalves.formulas import bandwidth_used, cache_bytes, decode_ceiling
 from twohalves.runs import Run, reference
 from twohalves.runs.reference import claim
 from twohalves.show.decode import DECODE, lines
@@ -28,12 +20,12 @@ from twohalves.show.markdown import say, table
 from twohalves.show.needs import needs
 from twohalves.show.numbers import fixed, percent, seconds, significant
 from twohalves.show.rates import NOTICEABLE
+from twohalves.show.run_model import kv_type, kv_type_told, shape_of
 
 STORY = 0.5
 """Bytes that explain at least half of the added time are the chapter's story."""
 DISTURBED = 0.1
 """A longer context does not make steps faster; by more than a tenth it is not chance either."""
-_DEFAULT_KV = "f16"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +87,8 @@ class ByteCount:
 def own_count(run: Run) -> ByteCount | None:
     """The run's bytes; None where its server did not tell the model's size or shape."""
     model = run.session["model"]
-    shape = _shape(model.get("own_keys") or {})
-    if shape is None or not model.get("size"):
+    shape = shape_of(run)
+    if isinstance(shape, str) or not model.get("size"):
         return None
     kept = [
         (
@@ -136,28 +128,14 @@ def _counted(
     return ByteCount(steps=steps, bandwidth=bandwidth)
 
 
-def _shape(own_keys: dict[str, object]) -> KvShape | None:
-    try:
-        return kv_shape(own_keys)
-    except TwoHalvesError:  # it tells which keys are missing; here no size is all that matters
-        return None
-
-
-def kv_type(run: Run) -> str:
-    """The type of the run's cache; Ollama's default where no API tells."""
-    said = run.session["server"].get("kv_type", _DEFAULT_KV)
-    return said if said in KV_TYPES else _DEFAULT_KV
-
-
 @needs(DECODE)
 def own_table(run: Run) -> Markdown:
     """Bytes a step, the rate they would allow, and the rate there was."""
     found = own_count(run)
     if found is None:
         return _unknown(run)
-    assumed = "" if "kv_type" in run.session["server"] else ", taken as the default"
     caption = (
-        f"Run {run.id}. Bytes of the model's file and of a cache of type {kv_type(run)}{assumed}, "
+        f"Run {run.id}. Bytes of the model's file and of a cache of type {kv_type_told(run)}, "
         f"read at the {_speed(found.bandwidth)} of the first row."
     )
     return _table(found, caption)

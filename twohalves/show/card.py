@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from IPython.display import Markdown
 
-from twohalves.errors import TwoHalvesError, UnknownName
-from twohalves.formulas import KvShape, kv_shape, uniform_shape
+from twohalves.errors import UnknownName
+from twohalves.formulas import KvShape, uniform_shape
 from twohalves.formulas.sizing import (
     Fit,
     Serving,
@@ -22,12 +22,12 @@ from twohalves.formulas.sizing import (
 )
 from twohalves.runs import Run
 from twohalves.runs.reference import claim
-from twohalves.show.byte_count import kv_type
 from twohalves.show.cache_size import GB, GIB, chapter_shape, windows
 from twohalves.show.calculator.words import amount, exact, number
 from twohalves.show.given import above_zero, whole
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import counted, fixed
+from twohalves.show.run_model import kv_type, shape_of
 
 _BILLION = 10**9
 _NEMO_BILLION = 12.2
@@ -152,10 +152,9 @@ def own(run: Run, card_gib: float = 24, window: int | None = None, sequences: in
     model = run.session["model"]
     measured = int(run.session["options"]["num_ctx"])
     memory, window, sequences = _asked(card_gib, window, sequences, measured)
-    try:
-        shape = kv_shape(model.get("own_keys") or {})
-    except TwoHalvesError as error:
-        return say(f"> **Note** — This model cannot be sized. {error.what}")
+    shape = shape_of(run)
+    if isinstance(shape, str):
+        return say(f"> **Note** — This model cannot be sized. {shape}")
     if not model.get("size"):
         return say("> **Note** — The run does not tell the size of the model's file.")
     serving = Serving(shape=shape, weights_bytes=model["size"], kv_type=kv_type(run))

@@ -6,10 +6,10 @@ from twohalves.formulas import bytes_per_token, cache_bytes
 from twohalves.formulas.sizing import average_bits
 from twohalves.runs import Run
 from twohalves.runs.reference import claim
-from twohalves.show.byte_count import kv_type
 from twohalves.show.calculator import Start
 from twohalves.show.numbers import counted
 from twohalves.show.roofline_own import model_of
+from twohalves.show.run_model import kv_type
 
 _KIB, _LEAST = 1024, 0.001
 """The second: what the calculator takes at least, billions and KiB alike."""

@@ -8,17 +8,16 @@ from dataclasses import replace
 
 from IPython.display import Markdown
 
-from twohalves.errors import TwoHalvesError
-from twohalves.formulas import KvShape, bytes_per_token, cache_bytes, kv_shape
+from twohalves.formulas import KvShape, bytes_per_token, cache_bytes
 from twohalves.formulas.memory import margin_bytes
 from twohalves.runs import Run, reference
 from twohalves.runs.reference import claim
-from twohalves.show.byte_count import kv_type
 from twohalves.show.cache_size import GB, GIB, KIB, both, chapter_shape
 from twohalves.show.calculator import Start
 from twohalves.show.calculator.words import amount, number
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import counted, fixed, times
+from twohalves.show.run_model import kv_type, kv_type_told, shape_of
 
 
 def own_token(run: Run) -> Markdown:
@@ -32,7 +31,7 @@ def own_token(run: Run) -> Markdown:
     labels.append(f"cache of {fixed(window)} tokens")
     columns = (_column(shape, window, kv_type(run)), _column(theirs, window, "f16"))
     caption = (
-        f"{run.session['model']['name']}, run {run.id}, cache type {_type(run)}; "
+        f"{run.session['model']['name']}, run {run.id}, cache type {kv_type_told(run)}; "
         f"{reference.session()['model']['tag']} at f16."
     )
     rows = [list(row) for row in zip(labels, *columns, strict=True)]
@@ -110,11 +109,10 @@ def start(run: Run) -> dict[str, Start]:
 
 def _shape(run: Run) -> KvShape | str:
     """The model's, or why it is not known."""
-    try:
-        shape = kv_shape(run.session["model"].get("own_keys") or {})
-    except TwoHalvesError as error:
-        return error.what
-    return shape if shape.layers else "None of its layers keeps keys and values: nothing grows."
+    shape = shape_of(run)
+    if isinstance(shape, KvShape) and not shape.layers:
+        return "None of its layers keeps keys and values: nothing grows."
+    return shape
 
 
 def _alike(shape: KvShape) -> bool:
@@ -126,11 +124,6 @@ def _alike(shape: KvShape) -> bool:
 def _window(run: Run) -> int:
     """Tokens that the run asked its server for."""
     return int(run.session["options"]["num_ctx"])
-
-
-def _type(run: Run) -> str:
-    told = "kv_type" in run.session["server"]
-    return f"{kv_type(run)}{'' if told else ', taken as the default: no API tells it'}"
 
 
 def _against_the_file(run: Run, cache: int) -> str:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from IPython.display import Markdown
 
-from twohalves.errors import TwoHalvesError
 from twohalves.formulas import (
     KvShape,
     bandwidth_used,
@@ -21,18 +20,18 @@ from twohalves.formulas import (
     decode_step,
     flop_used,
     intensity,
-    kv_shape,
 )
 from twohalves.formulas.allocated import BATCH
 from twohalves.runs import Run, reference
 from twohalves.runs.reference import claim
-from twohalves.show.byte_count import STORY, ByteCount, kv_type, own_count
+from twohalves.show.byte_count import STORY, ByteCount, own_count
 from twohalves.show.cache_size import GB, chapter_shape
 from twohalves.show.calculator.words import number
 from twohalves.show.decode import DECODE
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import fixed, percent, significant, times
 from twohalves.show.rates import lines
+from twohalves.show.run_model import kv_type, shape_of
 
 RATES = "prefill_decode"
 _MANY_EXPERTS = ".expert_count"
@@ -128,10 +127,7 @@ def model_of(run: Run) -> KvShape | str:
             "The model is a mixture of experts. A token uses some of its weights only, and how "
             "many is not in the run, so operations and bytes cannot be counted."
         )
-    try:
-        return kv_shape(keys)
-    except TwoHalvesError as error:
-        return error.what
+    return shape_of(run)
 
 
 def own(run: Run) -> Reached | str:
