@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from twohalves.show.calculator import kv_cache, latency, roofline, worksheet
 from twohalves.show.calculator.rates import RateSet
@@ -11,45 +12,29 @@ from twohalves.show.calculator.spec import Results, Spec, Values, spec
 from twohalves.show.calculator.words import shown
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
-    """The four functions that a calculator is made of; all are pure."""
+class Kind(Protocol):
+    """What a calculator's module has: four pure functions."""
 
-    compute: Callable[[Values, Sequence[RateSet]], Results]
-    """Outputs from inputs."""
-    sentence: Callable[[Spec, Values, dict[str, str], Results], str]
-    """The outcome in words."""
-    notes: Callable[[Values, Results, Sequence[RateSet]], list[str]]
-    """What a reader should know of it."""
-    picture: Callable[[Results, dict[str, str], str], str]
-    """SVG; the last argument says it in words."""
+    def compute(self, values: Values, rates: Sequence[RateSet], /) -> Results:
+        """Outputs from inputs."""
+
+    def sentence(
+        self, spec: Spec, values: Values, texts: dict[str, str], results: Results, /
+    ) -> str:
+        """The outcome in words."""
+
+    def notes(self, values: Values, results: Results, rates: Sequence[RateSet], /) -> list[str]:
+        """What a reader should know of it."""
+
+    def picture(self, results: Results, texts: dict[str, str], told: str, /) -> str:
+        """SVG; the last argument says it in words."""
 
 
 KINDS: Mapping[str, Kind] = {
-    "kv_cache": Kind(
-        compute=kv_cache.compute,
-        sentence=kv_cache.sentence,
-        notes=kv_cache.notes,
-        picture=kv_cache.picture,
-    ),
-    "latency": Kind(
-        compute=latency.compute,
-        sentence=latency.sentence,
-        notes=latency.notes,
-        picture=latency.picture,
-    ),
-    "roofline": Kind(
-        compute=roofline.compute,
-        sentence=roofline.sentence,
-        notes=roofline.notes,
-        picture=roofline.picture,
-    ),
-    "worksheet": Kind(
-        compute=worksheet.compute,
-        sentence=worksheet.sentence,
-        notes=worksheet.notes,
-        picture=worksheet.picture,
-    ),
+    "kv_cache": kv_cache,
+    "latency": latency,
+    "roofline": roofline,
+    "worksheet": worksheet,
 }
 """By name."""
 
