@@ -13,9 +13,9 @@ from IPython.display import Markdown
 from twohalves.formulas import KV_TYPES, KvShape, bytes_per_token, cache_bytes, uniform_shape
 from twohalves.runs import reference
 from twohalves.runs.reference import claim
-from twohalves.show.calculator.words import amount, exact, number, trimmed
+from twohalves.show.calculator.words import amount, exact, number
 from twohalves.show.markdown import fold, say, table
-from twohalves.show.numbers import counted, fixed, percent, times
+from twohalves.show.numbers import counted, fixed, percent, times, trimmed
 
 GB, GIB, KIB = 10**9, 2**30, 2**10
 

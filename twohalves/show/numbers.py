@@ -68,6 +68,15 @@ def significant(value: float | None, digits: int = 3) -> str:
     return fixed(float(rounded), max(0, digits - 1 - rounded.adjusted()))
 
 
+def trimmed(text: str) -> str:
+    """Without zeros at the end of the decimals.
+
+    >>> trimmed("0.500"), trimmed("100"), trimmed("1.00")
+    ('0.5', '100', '1')
+    """
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def percent(fraction: float | None, decimals: int = 0) -> str:
     """A fraction as a percentage.
 

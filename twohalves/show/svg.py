@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from twohalves.show.numbers import fixed
+from twohalves.show.numbers import fixed, trimmed
 
 INK = "var(--th-ink, #767676)"
 FAINT = "var(--th-faint, #8c8c8c)"
@@ -108,4 +108,4 @@ def bars(rows: Sequence[tuple[str, Sequence[tuple[float, str]]]], title: str) ->
 
 
 def _short(value: float) -> str:
-    return fixed(value, 2).replace(",", "").rstrip("0").rstrip(".")
+    return trimmed(fixed(value, 2).replace(",", ""))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from twohalves.show.calculator.spec import Input, Value
-from twohalves.show.calculator.words import per, said, trimmed
-from twohalves.show.numbers import fixed
+from twohalves.show.calculator.words import per, said
+from twohalves.show.numbers import fixed, trimmed
 
 _PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?", re.IGNORECASE | re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)

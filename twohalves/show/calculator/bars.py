@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from twohalves.show import svg
-from twohalves.show.calculator.words import trimmed
-from twohalves.show.numbers import fixed
+from twohalves.show.numbers import fixed, trimmed
 
 _WIDTH, _LEFT, _PITCH = 360, 4.0, 46
 _ROOM = _WIDTH - 2 * _LEFT

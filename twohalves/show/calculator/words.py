@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from twohalves.show.calculator.spec import Input, Results, Spec, Values
-from twohalves.show.numbers import fixed, percent, seconds, significant
+from twohalves.show.numbers import fixed, percent, seconds, significant, trimmed
 
 _MILLION = 1_000_000
 _WHOLE_DOLLARS = 99.995
@@ -92,15 +92,6 @@ def dollars(value: float) -> str:
         return f"{sign}${fixed(size, 2)}"
     whole, _, rest = trimmed(significant(size, 4)).partition(".")
     return f"{sign}${whole}.{rest.ljust(2, '0')}"
-
-
-def trimmed(text: str) -> str:
-    """Without zeros at the end of the decimals.
-
-    >>> trimmed("0.500"), trimmed("100"), trimmed("1.00")
-    ('0.5', '100', '1')
-    """
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 FORMATS: dict[str, Callable[[float], str]] = {

@@ -72,6 +72,11 @@
     return fixed(Number(`${sign}${rounded}e${step}`), Math.max(0, digits - rounded.length - step));
   }
 
+  /** Without zeros at the end of the decimals. */
+  function trimmed(text) {
+    return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
+  }
+
   /** A fraction as a percentage. */
   function percent(fraction, decimals = 0) {
     return fraction === null ? UNKNOWN : `${fixed(fraction * 100, decimals)}%`;
@@ -87,5 +92,5 @@
     return told === "1,000" ? `${sign}1.00 s` : `${sign}${told} ms`;
   }
 
-  Object.assign(T, { fixed, plain, counted, significant, percent, seconds });
+  Object.assign(T, { fixed, plain, counted, significant, trimmed, percent, seconds });
 })((globalThis.TwoHalves ||= {}));

@@ -2,7 +2,7 @@
 (function (T) {
   "use strict";
 
-  const { fixed, percent, seconds, significant } = T;
+  const { fixed, percent, seconds, significant, trimmed } = T;
   const MILLION = 1000000;
   const WHOLE_DOLLARS = 99.995; // from here on cents are left out
 
@@ -51,11 +51,6 @@
     return `${sign}$${whole}.${rest.padEnd(2, "0")}`;
   }
 
-  /** Without zeros at the end of the decimals. */
-  function trimmed(text) {
-    return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
-  }
-
   const FORMATS = { amount, count: fixed, dollars, exact, millions, number, percent: exactPercent, seconds, share };
 
   /** The unit as it follows a number that may carry the sign of the dollar. */
@@ -89,5 +84,5 @@
     return texts;
   }
 
-  Object.assign(T, { share, exactPercent, exact, number, amount, millions, dollars, trimmed, per, said, withUnit, shown });
+  Object.assign(T, { share, exactPercent, exact, number, amount, millions, dollars, per, said, withUnit, shown });
 })((globalThis.TwoHalves ||= {}));
