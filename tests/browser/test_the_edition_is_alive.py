@@ -72,6 +72,15 @@ def test_every_page_is_quiet_and_fits(edition, open_page, scheme, width):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
 
+def test_code_in_a_list_breaks_its_lines(open_page):
+    """Quarto's own rule for code would let a narrow page scroll sideways."""
+    page = open_page("chapters/troubleshooting.html", viewport={"width": 320, "height": 900})
+
+    page.add_style_tag(content="code { white-space: pre; }")
+
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_formulas_are_there_as_mathml(open_page):
     """Both constants stand in visible formulas, and no TeX is left over."""
     page = open_page(PAGE)
