@@ -21,11 +21,6 @@ class Latency:
         """Seconds of the whole request."""
         return self.prefill_s + self.decode_s
 
-    @property
-    def prefill_share(self) -> float:
-        """Part of the total that is prefill, a fraction; 0 for a request without tokens."""
-        return self.prefill_s / self.total_s if self.total_s else 0.0
-
 
 def crude_latency(
     prompt_tokens: float, output_tokens: float, prefill_tok_s: float, decode_tok_s: float

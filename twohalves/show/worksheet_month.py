@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime
-import math
 from dataclasses import dataclass
 
 from IPython.display import Markdown
 
+from twohalves.formulas.ranges import fraction, not_negative
 from twohalves.show.calculator import Start, spec
 from twohalves.show.calculator.start import begin
 from twohalves.show.calculator.words import dollars, exact_percent
@@ -48,12 +48,8 @@ class Month:
             if not isinstance(value, int | float):
                 msg = f"{name} must be a number, got {value!r}"
                 raise TypeError(msg)
-            if not 0 <= value < math.inf:
-                msg = f"{name} must be at least 0, got {value}"
-                raise ValueError(msg)
-        if self.write_share > 1:
-            msg = f"write_share must be from 0 to 1, got {self.write_share}"
-            raise ValueError(msg)
+            not_negative(**{name: value})
+        fraction(write_share=self.write_share)
         if self.date and not _is_date(self.date):
             msg = f"date must be like 2026-01-31, got {self.date!r}"
             raise ValueError(msg)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from IPython.display import Markdown
 
 from twohalves.formulas import Prices, Traffic, bill, hit_rate_that_pays, saved_by_cache
 from twohalves.show.calculator.spec import spec
 from twohalves.show.calculator.words import dollars, exact_percent, number
+from twohalves.show.calculator.worksheet import prices_of
 from twohalves.show.markdown import say, table
 from twohalves.show.numbers import percent
 from twohalves.show.worksheet_bill import month
@@ -57,24 +60,12 @@ def charged() -> tuple[Prices, float]:
     """The price sheet of data/worksheet.json that charges writes, and the share it charges."""
     sheets = spec("worksheet")["price_sheets"]
     values = next(each["values"] for each in sheets if each["label"] == _SHEET)
-    sheet = Prices(
-        uncached=values["price_uncached"],
-        cached=values["price_cached"],
-        written=values["price_written"],
-        output=values["price_output"],
-    )
-    return sheet, values["write_share"]
+    return prices_of(values), values["write_share"]
 
 
 def _month(hit_rate: float) -> Traffic:
-    traffic, (_, share) = month(hit_rate), charged()
-    return Traffic(
-        prompt_tokens=traffic.prompt_tokens,
-        output_tokens=traffic.output_tokens,
-        hit_rate=hit_rate,
-        write_share=share,
-        requests=traffic.requests,
-    )
+    _, share = charged()
+    return replace(month(hit_rate), write_share=share)
 
 
 def _pays() -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from twohalves.formulas import (
     Bill,
@@ -36,12 +36,7 @@ def compute(values: Values, rates: Sequence[RateSet]) -> Results:
         write_share=given["write_share"],
         requests=given["requests"],
     )
-    prices = Prices(
-        uncached=given["price_uncached"],
-        cached=given["price_cached"],
-        written=given["price_written"],
-        output=given["price_output"],
-    )
+    prices = prices_of(given)
     curve = chosen(values, rates).curve
     time = _time(traffic, curve)
     hours = machine_hours(time["total_s"], traffic.requests, given["at_once"])
@@ -56,6 +51,16 @@ def compute(values: Values, rates: Sequence[RateSet]) -> Results:
         "own_cost": own,
         "own_million": own / traffic.requests * _MILLION,
     }
+
+
+def prices_of(given: Mapping[str, float]) -> Prices:
+    """The four prices among the worksheet's inputs, or of a price sheet."""
+    return Prices(
+        uncached=given["price_uncached"],
+        cached=given["price_cached"],
+        written=given["price_written"],
+        output=given["price_output"],
+    )
 
 
 def sentence(spec: Spec, values: Values, texts: dict[str, str], results: Results) -> str:
