@@ -158,42 +158,133 @@ def test_bytes_per_token_of_the_cases(told, growing, windowed, never):
     assert found.growing not in never
 
 
+NEMOTRON_H = config(
+    "nemotron_h", 52, 32, 8, 4096, attention_head_dim=128, ssm_state_size=128, conv_kernel=4,
+    n_groups=8, mamba_num_heads=128, mamba_head_dim=64,
+    hybrid_override_pattern="M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-",
+)  # fmt: skip
+KIMI_LINEAR = latent(
+    "kimi_linear", 27, 32, 2304, nope=128, rope=64, value=128,
+    linear_attn_config={
+        "full_attn_layers": [4, 8, 12, 16, 20, 24, 27], "num_heads": 32, "head_dim": 128,
+        "short_conv_kernel_size": 4,
+    },
+)  # fmt: skip
+
+
+# Sources of the values: AIC = ai-dynamo/aiconfigurator, src/aiconfigurator/model_configs or
+# aic-core/…/model_configs; MLC = mlc-ai/mlc-llm 01ced33, python/mlc_llm/model/model_preset.py;
+# TF = the defaults of transformers 5.24.0, where they are those of the model it names. What is
+# marked "copy" was compared with copies of the published file in public code.
 @pytest.mark.parametrize(
     ("told", "growing", "windowed"),
     [
-        # huggingface.co/meta-llama/Llama-3.1-8B: 32 layers, 8 KV heads of 4096 / 32
+        # MLC, llama3_1_8b: 32 layers, 8 KV heads of 4096 / 32
         (config("llama", 32, 32, 8, 4096), 131_072, 0),
-        # ai-dynamo/aiconfigurator f577ab8, Llama-3.3-70B: 80 layers, 8 KV heads of 8192 / 64
+        # MLC, llama3_2_1b: 16 layers, 8 KV heads of 64
+        (config("llama", 16, 32, 8, 2048, head_dim=64), 32_768, 0),
+        # AIC f577ab8, Llama-3.3-70B: 80 layers, 8 KV heads of 8192 / 64
         (config("llama", 80, 64, 8, 8192), 327_680, 0),
         # inference-sim/inference-sim 64e43c8, Yi-34B: 60 layers, 8 KV heads of 7168 / 56
         (config("llama", 60, 56, 8, 7168), 245_760, 0),
-        # huggingface.co/Qwen/Qwen2.5-7B: 28 layers, 4 KV heads of 3584 / 28; window switched off
+        # MLC, qwen2_7b (as Qwen2.5-7B): 28 layers, 4 KV heads of 3584 / 28; window switched off
         (config("qwen2", 28, 28, 4, 3584, sliding_window=131_072, max_window_layers=28,
                 use_sliding_window=False), 57_344, 0),
-        # Qwen3-4B: 36 layers, 8 KV heads of 128 (2560 / 32 = 80)
+        # MLC, qwen3_4b: 36 layers, 8 KV heads of 128 (2560 / 32 = 80)
         (config("qwen3", 36, 32, 8, 2560, head_dim=128, sliding_window=None), 147_456, 0),
-        # huggingface.co/microsoft/Phi-3-mini-4k-instruct: 32 layers, 32 heads of 96, window 2047
-        (config("phi3", 32, 32, 32, 3072, sliding_window=2047), 0, 393_216),
-        # huggingface.co/mistralai/Mistral-7B-v0.1: 32 layers, 8 KV heads of 128, all with a window
+        # AIC 51ecbbb, Qwen3-VL-235B: 94 layers, 4 KV heads of 128 (4096 / 64 = 64)
+        (part("qwen3_vl_moe", config("qwen3_vl_moe_text", 94, 64, 4, 4096, head_dim=128)),
+         192_512, 0),
+        # copy of Qwen3-Omni-30B: the part that writes is in a part; 48 layers, 4 KV heads of 128
+        ({"model_type": "qwen3_omni_moe", "talker_config": {"num_hidden_layers": 20},
+          "thinker_config": part(
+              "qwen3_omni_moe_thinker",
+              config("qwen3_omni_moe_text", 48, 32, 4, 2048, head_dim=128))}, 98_304, 0),
+        # copy of Phi-3-mini-4k: 32 layers, 32 heads of 96, window 2047
+        (config("phi3", 32, 32, 32, 3072, sliding_window=2047, max_position_embeddings=4096),
+         0, 393_216),
+        # copy of Phi-4-mini: 8 KV heads of 3072 / 24; a window twice its longest text is none
+        (config("phi3", 32, 24, 8, 3072, sliding_window=262_144, max_position_embeddings=131_072),
+         131_072, 0),
+        # MLC, mistral_7b: 32 layers, 8 KV heads of 128, all with a window
         (MISTRAL_7B, 0, 131_072),
-        # huggingface.co/google/gemma-3-1b-it: 26 layers, 4 of them see all; 1 KV head of 256
+        # MLC, ministral3_3b: 26 layers, 8 KV heads of 128 (3072 / 32 = 96)
+        (part("mistral3", config("ministral3", 26, 32, 8, 3072, head_dim=128,
+                                 sliding_window=None)), 106_496, 0),
+        # TF, Mistral-Small-4: 36 latent rows of 256 + 64
+        (part("mistral3", latent("mistral4", 36, 32, 4096, nope=64, rope=64, value=128, rank=256)),
+         23_040, 0),
+        # MLC, gemma2_2b: 13 layers of each kind, 4 KV heads of 256 (2304 / 8 = 288)
+        (config("gemma2", 26, 8, 4, 2304, head_dim=256, sliding_window=4096), 53_248, 53_248),
+        # MLC, gemma3_1b_it: 26 layers, 4 of them see all; 1 KV head of 256
         (config("gemma3_text", 26, 4, 1, 1152, head_dim=256, sliding_window=512,
                 sliding_window_pattern=6), 4 * 512 * 2, 22 * 512 * 2),
-        # huggingface.co/bigcode/starcoder2-7b: 32 layers, 4 KV heads of 4608 / 36, window 4096
-        (config("starcoder2", 32, 36, 4, 4608, sliding_window=4096), 0, 65_536),
-        # huggingface.co/allenai/OLMo-2-1124-7B: 32 layers, 32 heads of 128
+        # TF, Starcoder2Config: 30 layers, 2 KV heads of 3072 / 24; a window as its paper has it
+        (config("starcoder2", 30, 24, 2, 3072, sliding_window=4096), 0, 30_720),
+        # TF, OLMo-2-1124-7B: 32 layers, 32 heads of 128
         (config("olmo2", 32, 32, 32, 4096), 524_288, 0),
-        # huggingface.co/CohereForAI/c4ai-command-r-v01: 40 layers, 64 heads of 128, not grouped
+        # TF, OLMo 3: 8 of 32 layers see all
+        (config("olmo3", 32, 32, 32, 4096, sliding_window=4096,
+                layer_types=repeated(SLIDE, SLIDE, SLIDE, FULL, times=8)), 131_072, 393_216),
+        # TF, Command R v01: 40 layers, 64 heads of 128, not grouped
         (config("cohere", 40, 64, 64, 8192), 1_310_720, 0),
-        # huggingface.co/openai/gpt-oss-20b: 24 layers by turns, 8 KV heads of 64
+        # copy of gpt-oss-20b: 24 layers by turns, 8 KV heads of 64 (2880 / 64 = 45)
         (config("gpt_oss", 24, 64, 8, 2880, head_dim=64, sliding_window=128,
                 layer_types=repeated(SLIDE, FULL, times=12)), 24_576, 24_576),
-        # ai-dynamo/aiconfigurator 821eb9a, Kimi-K2: 61 latent rows of 512 + 64
+        # MLC, deepseek_v2_lite: 27 latent rows of 512 + 64
+        (latent("deepseek_v2", 27, 16, 2048, nope=128, rope=64, value=128), 31_104, 0),
+        # AIC 821eb9a, Kimi-K2: 61 latent rows of 512 + 64; K2.5 has it in a part
         (latent("kimi_k2", 61, 64, 7168, nope=128, rope=64, value=128), 70_272, 0),
-        # ai-dynamo/aiconfigurator 87fe4b0, Qwen3.5-397B: 15 of 60 layers, 2 KV heads of 256
+        (part("kimi_k25", latent("kimi_k2", 61, 64, 7168, nope=128, rope=64, value=128)),
+         70_272, 0),
+        # copy of Kimi-Linear-48B: 7 of 27 layers keep a latent row
+        (KIMI_LINEAR, 7 * 576 * 2, 0),
+        # the same in the words of TF
+        (KIMI_LINEAR | {"linear_attn_config": None, "linear_num_heads": 32, "linear_head_dim": 128,
+                        "layer_types": repeated(LINEAR, LINEAR, FULL, times=9)}, 9 * 576 * 2, 0),
+        # AIC a0ba9ec, GLM-4.7: 92 layers, 8 KV heads of 128 (5120 / 96 is no whole number)
+        (config("glm4_moe", 92, 96, 8, 5120, head_dim=128), 376_832, 0),
+        # AIC 19d098a, GLM-4.7-Flash: 47 latent rows
+        (latent("glm4_moe_lite", 47, 20, 2048, nope=192, rope=64, value=256, head_dim=64),
+         54_144, 0),
+        # inference-sim/inference-sim 475c15c, GLM-5.2: head_dim is another thing than in GLM-5
+        (latent("glm_moe_dsa", 78, 64, 6144, nope=192, rope=64, value=256, head_dim=192,
+                index_head_dim=128), 89_856, 0),
+        # AIC 87fe4b0, Qwen3.5-397B: 15 of 60 layers, 2 KV heads of 256
         (part("qwen3_5_moe",
               config("qwen3_5_moe_text", 60, 32, 2, 4096, head_dim=256,
                      layer_types=repeated(LINEAR, LINEAR, LINEAR, FULL, times=15))), 30_720, 0),
+        # AIC e10f03a, Step-3.7-Flash: 12 of 45 layers see all, 8 KV heads of 128; its lists go on
+        # for three layers that guess ahead, and tell queries of the others apart
+        (part("step3p7",
+              config("step3p5", 45, 64, None, 4096, num_attention_groups=8, head_dim=128,
+                     sliding_window=512, num_nextn_predict_layers=3,
+                     layer_types=repeated(FULL, SLIDE, SLIDE, SLIDE, times=12),
+                     attention_other_setting={"num_attention_heads": 96, "head_dim": 128,
+                                              "num_attention_groups": 8})), 49_152, 135_168),
+        # AIC 1cab08c, Laguna-S-2.1: 12 of 48 layers see all; query heads differ by layer
+        (config("laguna", 48, 48, 8, 3072, head_dim=128, sliding_window=512,
+                layer_types=repeated(FULL, SLIDE, SLIDE, SLIDE, times=12),
+                per_layer_config={"1": {"num_attention_heads": 72}}), 49_152, 147_456),
+        # copy of MiMo-V2-Flash: 9 layers with 4 KV heads, 39 with 8; keys of 192, values of 128
+        (config("mimo_v2_flash", 48, 64, 4, 4096, head_dim=192, v_head_dim=128,
+                hybrid_layer_pattern=[0, *repeated(*[1] * 4, 0, times=1),
+                                      *repeated(*[1] * 5, 0, times=7)],
+                swa_num_key_value_heads=8, swa_head_dim=192, swa_v_head_dim=128,
+                sliding_window_size=128), 9 * 4 * 320 * 2, 39 * 8 * 320 * 2),
+        # TF, MiniMax-M3: 60 layers, 4 KV heads of 128, an indexer beside
+        (part("minimax_m3_vl",
+              config("minimax_m3_text", 60, 64, 4, 6144, head_dim=128,
+                     sparse_attention_config={"sparse_index_dim": 128})), 122_880, 0),
+        # copy of Hunyuan-A13B: 32 layers, 8 KV heads of 128
+        (config("hunyuan_v1_moe", 32, 32, 8, 4096, head_dim=128), 131_072, 0),
+        # TF, Hy3: 80 layers, 8 KV heads of 128 (4096 / 64 = 64)
+        (config("hy_v3", 80, 64, 8, 4096, head_dim=128), 327_680, 0),
+        # TF, ERNIE-4.5-21B: 28 layers, 4 KV heads of 2560 / 20
+        (config("ernie4_5_moe", 28, 20, 4, 2560), 57_344, 0),
+        # copy of DBRX: 40 layers, 8 KV heads of 6144 / 48
+        ({"model_type": "dbrx", "n_layers": 40, "n_heads": 48, "d_model": 6144,
+          "attn_config": {"kv_n_heads": 8}}, 163_840, 0),
         # its window switched off: every layer sees all
         (config("llama4", 48, 40, 8, 5120, head_dim=128, attention_chunk_size=None), 196_608, 0),
         # the newer form of its file: layers with keys of their own, 5 of 30 twice as wide
@@ -203,27 +294,28 @@ def test_bytes_per_token_of_the_cases(told, growing, windowed, never):
                                   for at in range(5, 30, 6)}), 40_960, 102_400),
         (config("llama", 2, 32, 8, 4096,
                 per_layer_config={"1": {"num_key_value_heads": 2}}), 10 * 256 * 2, 0),
-        # layers that only pick tokens with an index still keep a latent row
+        # layers that only pick tokens with an index still keep a latent row, under either name
         (latent("deepseek_v32", 2, 128, 7168, nope=128, rope=64, value=128,
-                layer_types=["indexed_attention"] * 2), 2_304, 0),
-        # a letter for each layer: one of four attends, one of them keeps nothing
-        (config("nemotron_h", 4, 32, 8, 4096, head_dim=128, hybrid_override_pattern="M-M*"),
+                layer_types=["indexed_attention", "deepseek_sparse_attention"]), 2_304, 0),
+        # copy of Nemotron-H-8B: 4 of 52 layers attend, 24 keep nothing; 8 KV heads of 128
+        (NEMOTRON_H, 4 * 8 * 256 * 2, 0),
+        # the newer form of its file does not count its layers, it lists them
+        (config("nemotron_h", None, 32, 8, 4096, head_dim=128,
+                layers_block_type=["linear_attention", "moe", "mamba", "full_attention"]),
          4_096, 0),
-        (config("nemotron_h", 4, 32, 8, 4096, head_dim=128,
-                layers_block_type=["mamba", "moe", "mamba", "attention"]), 4_096, 0),
-        # huggingface.co/MiniMaxAI/MiniMax-M2: 62 layers, 8 KV heads of 128 (3072 / 48 = 64)
+        # TF, MiniMax-M2: 62 layers, 8 KV heads of 128 (3072 / 48 = 64)
         (config("minimax_m2", 62, 48, 8, 3072, head_dim=128), 253_952, 0),
-        # huggingface.co/bigcode/starcoder: 40 layers, one pair of 6144 / 48
+        # copy of StarCoder: 40 layers, one pair of 6144 / 48
         ({"model_type": "gpt_bigcode", "n_layer": 40, "n_head": 48, "n_embd": 6144,
           "multi_query": True}, 20_480, 0),
-        # huggingface.co/THUDM/chatglm3-6b: 28 layers, 2 groups of 128
+        # MLC, chatglm: 28 layers, 2 groups of 128
         ({"model_type": "chatglm", "num_layers": 28, "num_attention_heads": 32,
           "multi_query_group_num": 2, "kv_channels": 128, "hidden_size": 4096}, 28_672, 0),
-        # huggingface.co/apple/OpenELM-270M: heads layer by layer, 64 wide; 63 KV heads together
+        # copy of OpenELM-270M: heads layer by layer, 64 wide; 63 KV heads together
         ({"model_type": "openelm", "num_transformer_layers": 16, "head_dim": 64,
           "num_query_heads": [12, 12, 12, 12, 12, 16, 16, 16, 16, 16, 16, 16, 20, 20, 20, 20],
           "num_kv_heads": [3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5]}, 63 * 128 * 2, 0),
-        # huggingface.co/ai21labs/Jamba-v0.1: layers 4, 12, 20, 28 of 32 attend; 8 KV heads of 128
+        # copy of Jamba-v0.1: layers 4, 12, 20, 28 of 32 attend; 8 KV heads of 128
         (config("jamba", 32, 32, 8, 4096, attn_layer_period=8, attn_layer_offset=4),
          4 * 8 * 256 * 2, 0),
     ],
@@ -265,6 +357,10 @@ def test_whole_caches_are_what_engines_allocate(told, kv_type, tokens, mib):
         # all 44 layers, beside attention: 4 x (3 x (3072 + 2 x 256) + 3072 x 256)
         (FALCON_H1, 44 * 4 * (3 * 3584 + 786_432)),
         (MISTRAL_7B, 0),
+        # 24 layers: 4 x (3 x (8192 + 2 x 8 x 128) + 8192 x 128)
+        (NEMOTRON_H, 24 * 4 * (3 * 10_240 + 1_048_576)),
+        # 20 layers of 32 x 128 numbers, keys as wide: 4 x (3 x 3 x 4096 + 4096 x 128)
+        (KIMI_LINEAR, 20 * 4 * (9 * 4096 + 524_288)),
         (config("jamba", 32, 32, 8, 4096, attn_layer_period=8, attn_layer_offset=4), None),
     ],
 )
@@ -358,6 +454,19 @@ T5_SMALL = {
          ("layer_types 'new'",)),
         (config("qwen3_next", 48, 16, 2, 2048, head_dim=256), ("full_attention_interval",)),
         (config("granitemoehybrid", 40, 12, 4, 1536), ("layer_types",)),
+        (config("exaone4", 64, 40, 8, 5120), ("sliding_window",)),
+        (part("mistral3", config("mistral", 40, 32, 8, 5120, head_dim=128)),
+         ("text_config.sliding_window",)),
+        (KIMI_LINEAR | {"linear_attn_config": {"full_attn_layers": [0, 4]}},
+         ("linear_attn_config.full_attn_layers",)),
+        (config("mimo_v2", 2, 64, 4, 4096, head_dim=192, hybrid_layer_pattern=[0, 2]),
+         ("hybrid_layer_pattern",)),
+        (config("mimo_v2", 2, 64, 4, 4096, head_dim=192, hybrid_layer_pattern=[0, 1]),
+         ("sliding_window",)),
+        (config("afmoe", 32, 16, 4, 2048, head_dim=128, sliding_window=2048), ("layer_types",)),
+        # keeps one entry for several tokens
+        (config("deepseek_v4", 43, 64, 1, 4096, head_dim=512, compress_ratios=[0, 4, 128]),
+         ("model_type 'deepseek_v4'", "compress_ratios")),
         (config("lfm2", 16, 32, 8, 2048, full_attn_idxs=[2, 16]), ("full_attn_idxs",)),
         (config("nemotron_h", 3, 12, 4, 1536, hybrid_override_pattern="M*?"),
          ("hybrid_override_pattern",)),
@@ -391,7 +500,7 @@ def test_what_is_missing_or_not_understood_is_named(told, keys):
 FAMILIES = [
     "llama", "gemma2", "gemma3_text", "gemma3n", "gemma4", "lfm2", "phi3", "llama4", "mistral",
     "qwen2", "qwen3_next", "deepseek_v3", "falcon", "gpt2", "mpt", "falcon_h1", "mamba", "jamba",
-    "nemotron_h", "openelm", "gpt_bigcode", "x", "",
+    "nemotron_h", "openelm", "gpt_bigcode", "kimi_linear", "mimo_v2", "step3p5", "x", "",
 ]  # fmt: skip
 NAMES = [
     "num_hidden_layers", "n_layer", "n_layers", "num_transformer_layers", "num_attention_heads",
@@ -402,7 +511,8 @@ NAMES = [
     "attn_layer_period", "attn_layer_offset", "hybrid_override_pattern", "attn_config",
     "text_config", "use_sliding_window", "max_window_layers", "multi_query", "state_size",
     "conv_kernel", "intermediate_size", "per_layer_config", "num_global_key_value_heads",
-    "layers_block_type",
+    "layers_block_type", "linear_attn_config", "hybrid_layer_pattern", "swa_head_dim",
+    "max_position_embeddings", "num_nextn_predict_layers", "full_attn_layers",
 ]  # fmt: skip
 ATOMS = st.none() | st.booleans() | st.integers(-3, 70) | st.floats() | st.sampled_from(
     [SLIDE, FULL, LINEAR, "M", "*", ""]

@@ -46,6 +46,11 @@ DEEPSEEK = metadata(
     attention__key_length_mla=192, attention__value_length_mla=128,
     attention__kv_lora_rank=512,
 )  # fmt: skip
+KIMI_LINEAR = dense(
+    "kimi-linear", 27, 32, [*[0, 0, 0, 1] * 6, 0, 0, 1], 2304, attention__kv_lora_rank=512,
+    attention__key_length=576, attention__value_length=512, attention__key_length_mla=192,
+    attention__value_length_mla=128, kda__head_dim=128, ssm__conv_kernel=4,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -91,6 +96,15 @@ DEEPSEEK = metadata(
         (metadata("gpt2", block_count=36, attention__head_count=20, embedding_length=1280),
          "f16", 184_320, 0),  # B29: no KV heads named, so all of them
         (dense("phi3", 32, 32, 32, 3072, attention__sliding_window=2047), "f16", 393_216, 0),
+        # every fourth layer of EXAONE-4.0-32B sees all: 64 layers, 8 KV heads of 5120 / 40
+        (dense("exaone4", 64, 40, 8, 5120, attention__sliding_window=4096), "f16",
+         65_536, 196_608),
+        # MiMo-V2-Flash: 9 layers with 4 KV heads, 39 with 8; keys of 192, values of 128
+        (dense("mimo2", 48, 64, [4, 8, 8, 8, 8, 4, *[8, 8, 8, 8, 8, 4] * 7], 4096,
+               attention__sliding_window=128, attention__key_length=192,
+               attention__sliding_window_pattern=[0, 1, 1, 1, 1, 0, *[1, 1, 1, 1, 1, 0] * 7],
+               attention__value_length=128), "f16", 9 * 4 * 320 * 2, 39 * 8 * 320 * 2),
+        (KIMI_LINEAR, "f16", 7 * 576 * 2, 0),
     ],
 )  # fmt: skip
 def test_bytes_per_token(info, kv_type, growing, windowed):
@@ -165,6 +179,11 @@ def test_what_is_missing_or_not_understood_is_named(info, keys):
 
     for key in keys:
         assert key in refused.value.what
+
+
+def test_a_state_is_sized_where_its_keys_are_told():
+    """Kimi-Linear: 20 layers of 32 x 128 numbers, 4 x (3 x 3 x 4096 + 4096 x 128) bytes each."""
+    assert kv_shape(KIMI_LINEAR).state_bytes == 20 * 4 * (9 * 4096 + 524_288)
 
 
 def test_an_unknown_type_of_cache_is_refused():

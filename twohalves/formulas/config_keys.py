@@ -7,18 +7,29 @@ from typing import Any
 
 from twohalves.errors import KvShapeUnknown
 
-TEXT_PARTS = ("text_config", "language_config", "llm_config")
-"""Where a model that also sees or hears keeps the part that writes."""
+_TEXT_PARTS = ("thinker_config", "text_config", "language_config", "llm_config")
+"""Where a model that also sees or hears keeps the part that writes; one may stand in another."""
 _MOST = 1_000_000
 """A count above this is damage."""
+
+
+def text_part(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The part of a file that is about the model that writes, and the path to it.
+
+    >>> text_part({"thinker_config": {"text_config": {"hidden_size": 2048}}})
+    ('thinker_config.text_config.', {'hidden_size': 2048})
+    """
+    path, own = "", config
+    while part := next((p for p in _TEXT_PARTS if isinstance(own.get(p), Mapping)), ""):
+        path, own = f"{path}{part}.", own[part]
+    return path, own
 
 
 class ConfigKeys:
     """A model's keys: which were read, and which are missing or not understood."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._part = next((p for p in TEXT_PARTS if isinstance(config.get(p), Mapping)), "")
-        self._own: Mapping[str, Any] = config[self._part] if self._part else config
+        self._path, self._own = text_part(config)
         told = self._own.get("model_type") or config.get("model_type")
         self.family = told.removesuffix("_text") if isinstance(told, str) else ""
         self.read: list[str] = []
@@ -27,7 +38,7 @@ class ConfigKeys:
     @property
     def is_part(self) -> bool:
         """True if the keys stand in a part of the file, where defaults may be left out."""
-        return bool(self._part)
+        return bool(self._path)
 
     def get(self, key: str) -> Any:  # noqa: ANN401 - what a file holds
         """A value; None = absent or null. A dot leads into a table."""
@@ -44,7 +55,7 @@ class ConfigKeys:
 
     def name(self, key: str) -> str:
         """The key with the part of the file that it stands in."""
-        return f"{self._part}.{key}" if self._part else key
+        return self._path + key
 
     def lack(self, key: str) -> None:
         """Note a key that is missing or not understood."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from twohalves.formulas.config_keys import ConfigKeys
@@ -11,13 +11,19 @@ from twohalves.formulas.config_keys import ConfigKeys
 WITHOUT_ATTENTION = frozenset({"falcon_mamba", "mamba", "mamba2"})
 """Families that keep a state only."""
 _FULL_EVERY = {
-    "cohere2": 4, "gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt_oss": 2, "llama4": 4, "olmo3": 4,
+    "cohere2": 4, "exaone4": 4, "gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt_oss": 2, "llama4": 4,
+    "olmo3": 4,
 }  # fmt: skip
 """Of how many layers the last one has no window, where the file does not say."""
 _ALL_SLIDE = frozenset({"mistral", "mixtral", "phi3", "phimoe", "starcoder2"})
 """Families all of whose layers have the window that the file tells."""
+_WINDOW_LEFT_OUT = frozenset({"ministral", "mistral"})
+"""Families of which a part of a file may leave out a window that the library knows."""
 _STATES = frozenset({"conv", "linear_attention", "mamba"})
-_FULL = frozenset({"attention", "full_attention", "indexed_attention"})
+_FULL = frozenset({
+    "attention", "deepseek_sparse_attention", "full_attention", "indexed_attention",
+    "minimax_m3_sparse",
+})  # fmt: skip
 _NOTHING = frozenset({"mlp", "moe"})
 _SLIDE = {"sliding_attention": "sliding_window", "chunked_attention": "attention_chunk_size"}
 """Kinds of layers with a window, and the key that tells it."""
@@ -39,7 +45,21 @@ _SEES_ALL, _STATE, _EMPTY = Kind(), Kind(attends=False, has_state=True), Kind(at
 
 
 def layer_kinds(keys: ConfigKeys, count: int) -> Sequence[Kind]:
-    """One kind for each layer; what is missing is noted in `keys`."""
+    """One kind for each layer; what is missing is noted in `keys`.
+
+    A window that is no shorter than the longest text cuts nothing off: it is none.
+    """
+    kinds = _told_kinds(keys, count)
+    if not any(kind.window for kind in kinds):
+        return kinds
+    longest = keys.told("max_position_embeddings")
+    return [
+        replace(kind, window=None) if kind.window and 0 < longest <= kind.window else kind
+        for kind in kinds
+    ]
+
+
+def _told_kinds(keys: ConfigKeys, count: int) -> Sequence[Kind]:
     if keys.family in WITHOUT_ATTENTION:
         return [_STATE] * count
     if keys.family == "falcon_h1":  # attention and state side by side, in every layer
@@ -54,6 +74,8 @@ def layer_kinds(keys: ConfigKeys, count: int) -> Sequence[Kind]:
 
 def _listed(keys: ConfigKeys, key: str, count: int) -> Sequence[Kind]:
     names = keys.listed(key)
+    if names and len(names) == count + keys.told("num_nextn_predict_layers"):
+        names = names[:count]  # the others only guess tokens ahead
     if names is None or len(names) != count:
         keys.lack(key)
         return [_SEES_ALL] * count
@@ -79,7 +101,9 @@ def _windowed(keys: ConfigKeys, count: int) -> Sequence[Kind]:
     key = "attention_chunk_size" if keys.family == "llama4" else "sliding_window"
     window = keys.optional(key)
     if not window or keys.get("use_sliding_window") is False:
-        if keys.family in _FULL_EVERY and not keys.is_null(key):
+        by_default = keys.family in _FULL_EVERY
+        by_default |= keys.is_part and keys.family in _WINDOW_LEFT_OUT
+        if by_default and keys.get(key) is None and not keys.is_null(key):
             keys.lack(key)  # a file that leaves it out relies on a default
         return [_SEES_ALL] * count
     slides = Kind(window=window)
@@ -135,6 +159,25 @@ def _numbered(keys: ConfigKeys, count: int, key: str) -> Sequence[Kind]:
     return [_SEES_ALL if at in attending else _STATE for at in range(count)]
 
 
+def _kimi(keys: ConfigKeys, count: int) -> Sequence[Kind]:
+    key = "linear_attn_config.full_attn_layers"  # counted from 1
+    attending = keys.listed(key)
+    if attending is None or not all(at in range(1, count + 1) for at in attending):
+        keys.lack(key)
+        return [_SEES_ALL] * count
+    return [_SEES_ALL if at + 1 in attending else _STATE for at in range(count)]
+
+
+def _mimo(keys: ConfigKeys, count: int) -> Sequence[Kind]:
+    """1 for each layer with a window, else 0."""
+    turning = keys.listed("hybrid_layer_pattern")
+    if turning is None or len(turning) != count or not all(turns in (0, 1) for turns in turning):
+        keys.lack("hybrid_layer_pattern")
+        return [_SEES_ALL] * count
+    slides = Kind(window=keys.whole("sliding_window", "sliding_window_size"))
+    return [slides if turns else _SEES_ALL for turns in turning]
+
+
 def _nemotron(keys: ConfigKeys, count: int) -> Sequence[Kind]:
     """A letter for each layer: M keeps a state, * attends, - and E keep nothing."""
     letters = keys.get("hybrid_override_pattern")
@@ -151,14 +194,22 @@ def _must_list(keys: ConfigKeys, count: int) -> Sequence[Kind]:
 
 
 _HYBRIDS = {
+    "afmoe": _must_list,
     "bamba": _bamba,
+    "cohere2_moe": _must_list,
+    "cwm": _must_list,
+    "exaone_moe": _must_list,
     "gemma4": _must_list,
     "gemma4_unified": _must_list,
     "granitemoehybrid": _must_list,
     "jamba": _jamba,
+    "kimi_linear": _kimi,
     "lfm2": _lfm2,
     "lfm2_moe": _must_list,
+    "mimo_v2": _mimo,
+    "mimo_v2_flash": _mimo,
     "nemotron_h": _nemotron,
+    "olmo_hybrid": _must_list,
     "qwen3_5": _every,
     "qwen3_5_moe": _every,
     "qwen3_next": _every,

@@ -11,12 +11,12 @@ from twohalves.formulas.shape_notes import Latent
 
 LATENT = frozenset({
     "deepseek_v2", "deepseek_v3", "deepseek_v32", "glm4_moe_lite", "glm_moe_dsa", "kimi_k2",
-    "minicpm3",
+    "kimi_linear", "minicpm3", "mistral4", "youtu",
 })  # fmt: skip
 """Families that keep one latent row in place of keys and values."""
 _GPT2 = frozenset({"codegen", "gpt2", "gpt_bigcode", "gptj"})
 _FALCON = frozenset({"falcon", "RefinedWeb", "RefinedWebModel"})
-OTHER_NAMES = _GPT2 | _FALCON | {"bloom", "chatglm", "mpt", "openelm"}
+OTHER_NAMES = _GPT2 | _FALCON | {"bloom", "chatglm", "dbrx", "exaone", "mpt", "openelm"}
 """Families that have names of their own for some keys."""
 _NAMES: dict[str, tuple[str, ...]] = {
     "layers": ("num_hidden_layers",),
@@ -35,6 +35,12 @@ _FALCON_NAMES: dict[str, tuple[str, ...]] = {
     "heads": ("num_attention_heads", "n_head"),
     "kv_heads": ("num_kv_heads", "n_head_kv"),
 }
+_MPT_NAMES: dict[str, tuple[str, ...]] = {
+    "layers": ("n_layers",),
+    "heads": ("n_heads",),
+    "kv_heads": ("attn_config.kv_n_heads",),
+    "hidden": ("d_model",),
+}
 _OWN_NAMES: dict[str, dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(_GPT2, _GPT2_NAMES),
     **dict.fromkeys(_FALCON, _FALCON_NAMES),
@@ -43,13 +49,11 @@ _OWN_NAMES: dict[str, dict[str, tuple[str, ...]]] = {
         "heads": ("n_head", "num_attention_heads"),
         "hidden": ("hidden_size", "n_embed"),
     },
-    "mpt": {
-        "layers": ("n_layers",),
-        "heads": ("n_heads",),
-        "kv_heads": ("attn_config.kv_n_heads",),
-        "hidden": ("d_model",),
-    },
+    **dict.fromkeys(("dbrx", "mpt"), _MPT_NAMES),
     "chatglm": {"layers": ("num_layers",), "kv_heads": ("multi_query_group_num",)},
+    "exaone": {"layers": ("num_layers", "num_hidden_layers")},
+    "nemotron_h": {"width": ("head_dim", "attention_head_dim")},
+    "step3p5": {"kv_heads": ("num_attention_groups", "num_key_value_heads")},
     "openelm": {
         "layers": ("num_transformer_layers",),
         "heads": ("num_query_heads",),
@@ -62,12 +66,19 @@ _OLD = _FALCON | {
 }  # fmt: skip
 """Families from before grouped queries: a file that tells no KV heads has one for each query."""
 _WIDTH_TOLD = frozenset({
-    "falcon_h1", "gemma", "gemma2", "gemma3", "gemma3n", "gemma4", "gemma4_unified", "glm", "glm4",
-    "gpt_oss", "helium", "hunyuan_v1_dense", "hunyuan_v1_moe", "minimax_m2", "nemotron_h",
-    "openelm", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_moe", "qwen3_next", "qwen3_vl",
-    "qwen3_vl_moe", "seed_oss",
+    "afmoe", "cwm", "falcon_h1", "gemma", "gemma2", "gemma3", "gemma3n", "gemma4",
+    "gemma4_unified", "glm", "glm4", "gpt_oss", "helium", "hunyuan_v1_dense", "hunyuan_v1_moe",
+    "hy_v3", "laguna", "mimo_v2", "mimo_v2_flash", "minimax_m2", "minimax_m3", "minimax_m3_vl",
+    "nemotron_h", "openelm", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_moe", "qwen3_next",
+    "qwen3_omni_moe", "qwen3_vl", "qwen3_vl_moe", "seed_oss", "solar_open", "step3p5",
 })  # fmt: skip
 """Families whose heads need not be the hidden state's share: the file must tell their width."""
+_WINDOWED = {
+    "kv_heads": ("swa_num_key_value_heads", "attention_other_setting.num_attention_groups"),
+    "width": ("swa_head_dim", "attention_other_setting.head_dim"),
+    "value": ("swa_v_head_dim", "swa_head_dim", "attention_other_setting.head_dim"),
+}
+"""What some families call heads and widths of their layers with a window, where those differ."""
 _DEFAULTS = {"gemma3": {"heads": 8, "kv_heads": 4, "width": 256}}
 """What the text part of a file leaves out, because the library knows it."""
 
@@ -92,6 +103,7 @@ class Sizes:
             self._key_width = self._read_width()
             self._value_width = keys.optional("v_head_dim") or self._key_width
             self._global_heads, self._global_width = self._read_global()
+            self._windowed = {what: keys.optional(*called) for what, called in _WINDOWED.items()}
 
     def layer(self, at: int, kind: Kind) -> KvLayer:
         """What one attending layer keeps."""
@@ -102,10 +114,11 @@ class Sizes:
             heads, wide = self._global_heads or self._heads[at], self._global_width
             return KvLayer(heads=heads, key_width=wide, value_width=wide)
         own = self._exceptions.get(at, {})
+        slides = self._windowed if kind.window else {}
         return KvLayer(
-            heads=own.get("num_key_value_heads", self._heads[at]),
-            key_width=own.get("head_dim", self._key_width),
-            value_width=own.get("head_dim", self._value_width),
+            heads=own.get("num_key_value_heads") or slides.get("kv_heads") or self._heads[at],
+            key_width=own.get("head_dim") or slides.get("width") or self._key_width,
+            value_width=own.get("head_dim") or slides.get("value") or self._value_width,
             window=kind.window,
         )
 
@@ -204,7 +217,7 @@ def _attention_keys(table: object) -> Mapping[str, int]:
 
 
 def _are_sizes(own: Mapping[str, int]) -> bool:
-    is_known = set(own) <= {"head_dim", "num_key_value_heads"}
+    is_known = set(own) <= {"head_dim", "num_attention_heads", "num_key_value_heads"}
     return is_known and all(is_count(value) for value in own.values())
 
 

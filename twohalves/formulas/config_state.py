@@ -19,6 +19,8 @@ def state_layers(keys: ConfigKeys, layers: int) -> States:
         each = layer_state_bytes(inner=hidden, state=0, kernel=kernel) if hidden else None
     elif keys.told("linear_num_value_heads"):
         each = _delta_net(keys)
+    elif heads := keys.told("linear_num_heads", "linear_attn_config.num_heads"):
+        each = _key_delta_net(keys, heads)
     else:
         each = _mamba(keys)
     return States(layers=layers, bytes_each=each)
@@ -28,6 +30,13 @@ def _delta_net(keys: ConfigKeys) -> int | None:
     inner = keys.told("linear_num_value_heads") * keys.told("linear_value_head_dim")
     state, groups = keys.told("linear_key_head_dim"), keys.told("linear_num_key_heads")
     return _sized(inner, state, keys.told("linear_conv_kernel_dim"), groups)
+
+
+def _key_delta_net(keys: ConfigKeys, heads: int) -> int | None:
+    """As a delta net, with as many keys as values and one width for both."""
+    width = keys.told("linear_head_dim", "linear_attn_config.head_dim")
+    kernel = keys.told("linear_conv_kernel_dim", "linear_attn_config.short_conv_kernel_size")
+    return _sized(heads * width, width, kernel, heads)
 
 
 def _mamba(keys: ConfigKeys) -> int | None:

@@ -16,8 +16,8 @@ from twohalves.formulas.kv_cache import KvLayer, KvShape
 from twohalves.formulas.shape_notes import INDEXER, Latent, States, noted_shape, written_out
 
 _FULL_EVERY = {
-    "gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "gptoss": 2, "cohere2": 4, "olmo2": 4,
-    "llama4": 4,
+    "afmoe": 4, "cohere2": 4, "exaone4": 4, "gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2,
+    "gptoss": 2, "llama4": 4, "olmo2": 4,
 }  # fmt: skip
 """Of how many layers the last one has no window, where the file does not say."""
 _WINDOW = {"gemma2": 4096, "llama4": 8192}
@@ -227,12 +227,15 @@ def _states(keys: _Keys, layers: int) -> States:
         size = keys.told("embedding_length")
         each = layer_state_bytes(inner=size, state=0, kernel=kernel) if size else None
         return States(layers=layers, bytes_each=each)
-    inner, state, kernel = (
-        keys.told(f"ssm.{name}") for name in ("inner_size", "state_size", "conv_kernel")
+    inner, state, kernel, groups = (
+        keys.told(f"ssm.{name}")
+        for name in ("inner_size", "state_size", "conv_kernel", "group_count")
     )
+    if width := keys.told("kda.head_dim"):
+        groups = keys.told("attention.head_count")
+        inner, state = groups * width, width
     if not (inner and state and kernel):
         return States(layers=layers)
-    groups = keys.told("ssm.group_count")
     each = layer_state_bytes(inner=inner, state=state, kernel=kernel, groups=groups)
     return States(layers=layers, bytes_each=each)
 

@@ -10,12 +10,15 @@ from typing import Any
 
 from twohalves.errors import ShapeFileUnusable, WeightsUnreadable
 from twohalves.formulas import KvShape, config_shape, kv_shape
-from twohalves.formulas.config_keys import TEXT_PARTS
+from twohalves.formulas.config_keys import text_part
 from twohalves.server.gguf_header import LFS_POINTER, MAGIC, read_header
 
 _LONGEST = 8 * 1024**2
 """Bytes; a config.json of more is something else."""
-_LONGEST_KEYS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_context_length")
+_LONGEST_KEYS = (
+    "max_position_embeddings", "n_positions", "max_seq_len", "max_context_length",
+    "model_max_length",
+)  # fmt: skip
 """What families call the tokens that a model was made for, the usual name first."""
 
 
@@ -57,9 +60,8 @@ def _made_for(shape: KvShape, tokens: object) -> KvShape:
 
 def _longest(config: Mapping[str, Any]) -> object:
     """Of a model that also sees or hears, the part that writes tells it."""
-    parts = (config.get(part) for part in TEXT_PARTS)
-    inner = next((part for part in parts if isinstance(part, Mapping)), config)
-    return next((inner[key] for key in _LONGEST_KEYS if inner.get(key) is not None), None)
+    _, own = text_part(config)
+    return next((own[key] for key in _LONGEST_KEYS if own.get(key) is not None), None)
 
 
 def _parsed(content: bytes, path: pathlib.Path) -> dict[str, Any]:
