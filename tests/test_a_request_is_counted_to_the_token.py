@@ -1,11 +1,12 @@
 """A reader's own request is counted by the model, part by part, whatever the server leaves out."""
 
+import dataclasses
 import itertools
 import json
 
 import pytest
 
-from tests.servers.chatting import Chatting
+from tests.servers.chatting import HEADS, Chatting
 from tests.servers.modelled import Counting
 from tests.servers.tokenizer import token_counter
 from tests.tables import rows_of
@@ -65,6 +66,30 @@ def test_each_part_is_what_the_count_grows_by(opened, counting_so, slots, own):
         assert COUNTS == _parts(counted)
         assert TEMPLATE + own == counted.template_tokens
         assert 17 + TEMPLATE + own == counted.prompt_tokens
+
+
+class Deaf(Chatting):
+    """Its template is {{ .Prompt }}, as of a model that was imported without one."""
+
+    def chat(self, asked):
+        spoken = [each for each in asked.json["messages"] if each["role"] != "system"]
+        body = json.dumps(asked.json | {"messages": spoken}).encode()
+        return super().chat(dataclasses.replace(asked, body=body))
+
+
+@pytest.mark.parametrize(
+    ("counting_so", "own"),
+    [(Counting(), 1), (Counting(counts_shared=False, rereads=False), 0)],
+    ids=["counted", "left-out-and-missing"],
+)
+def test_a_template_without_system_drops_the_digits_too(opened, counting_so, own):
+    """What was never read is not taken off: six tokens between [ user ] and [ assistant ]."""
+    book, _ = opened(Deaf(counting=counting_so, slots=1).routes())
+    counted = lab.count(book, REQUEST)
+
+    assert _parts(counted) == COUNTS
+    assert counted.prompt_tokens == 6 + 2 * HEADS + own
+    assert "fewer than its parts" in counting.parts(counted).data
 
 
 def test_a_server_that_counts_all_is_asked_behind_one_line_of_digits(opened):

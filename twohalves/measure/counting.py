@@ -81,7 +81,7 @@ def count(book: Book, request: Mapping[str, Any], *, num_ctx: int | None = None)
     with way(book, num_ctx) as to:
         counter = _Counter(to, is_replay=book.replayed is not None)
         ends = [0, *(counter.of(text) for text in beginnings(parts))]
-        whole = counter.of_chat(parts)
+        whole = counter.of_chat(parts, at_least=ends[-1])
     grown = [after - before for before, after in itertools.pairwise(ends)]
     if min(grown) < 1:
         reason = "with more text they become fewer"
@@ -119,14 +119,24 @@ class _Counter:
         self._to.demand_whole(tokens, text)
         return tokens - self._alone
 
-    def of_chat(self, parts: Parts) -> int:
-        """Tokens of a whole request in the model's template."""
+    def of_chat(self, parts: Parts, *, at_least: int) -> int:
+        """Tokens of a whole request in the model's template.
+
+        Fewer than its parts have: the template leaves one out, perhaps with the digits in it.
+        Digits that are sent twice tell, for then there is nothing to take off.
+        """
         told = messages(parts, self._digits())
+        tokens = self._known(self._chat(told))
+        self._to.demand_whole(tokens, told[-1]["content"])  # some templates drop the system's
+        if tokens - self._digits_tokens >= at_least:
+            return tokens - self._digits_tokens
+        twice = self._chat(messages(parts, self._digits() + self._digits()))
+        return tokens - max(0, (twice or 0) - tokens)
+
+    def _chat(self, told: list[dict[str, str]]) -> int | None:
         with self._to.errors():
             answer = self._to.client.chat(messages=told, stream=False, **self._to.asked(1))
-        tokens = self._known(answer.prompt_eval_count)
-        self._to.demand_whole(tokens, told[-1]["content"])  # some templates drop the system's
-        return tokens - self._digits_tokens
+        return answer.prompt_eval_count
 
     def _digits(self) -> str:
         """A line of eight digits, a token each or nearly so, so that all lines cost the same.
