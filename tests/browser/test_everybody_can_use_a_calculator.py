@@ -97,14 +97,45 @@ def test_nothing_runs_out_of_a_narrow_or_enlarged_page(visit, name, width, zoom)
         assert (box.get_attribute("tabindex") == "0") == wide
 
 
-def test_every_table_that_scrolls_can_be_scrolled_by_keyboard(visit):
-    """The stored ones, too, however wide their words turn out to be."""
+def test_whatever_scrolls_can_be_scrolled_by_keyboard(visit):
+    """Stored tables and code, however wide they turn out to be; lengths in signs only guess it."""
     page = visit(WORKSHEET, viewport={"width": 320, "height": 800}).page
     page.get_by_text("What it begins with").first.click()
     page.wait_for_timeout(100)
-    for box in page.locator(".th-table").all():
+    for box in page.locator("main :is(.th-table, pre)").all():
         if box.evaluate("(box) => box.scrollWidth > box.clientWidth"):
             assert box.get_attribute("tabindex") == "0"
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_largest_whole_number_is_seen_whole(visit, width):
+    """Ten billion requests a month."""
+    page = visit(WORKSHEET, viewport={"width": width, "height": 800}).page
+    field = typed(page, "Requests a month, requests", "10000000000")
+    assert field.evaluate("(field) => field.scrollWidth <= field.clientWidth")
+
+
+def test_a_finger_that_scrolls_the_page_moves_no_slider(visit):
+    """It comes down somewhere on a track; a drag along it counts."""
+    page = visit(WORKSHEET, viewport={"width": 390, "height": 800}, has_touch=True).page
+    slider = panel(page).get_by_label("Prompt", exact=True)
+    slider.scroll_into_view_if_needed()
+    before = panel(page).inner_text()
+    finger = page.context.new_cdp_session(page)
+
+    def swipe(right, down):
+        box = slider.bounding_box()
+        x, y = box["x"] + box["width"] * 0.2, box["y"] + box["height"] / 2
+        for step in range(12):
+            point = {"x": x + right * step, "y": y + down * step}
+            given = {"type": "touchMove" if step else "touchStart", "touchPoints": [point]}
+            finger.send("Input.dispatchTouchEvent", given)
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    swipe(0, -12)
+    assert panel(page).inner_text() == before
+    swipe(8, 0)
+    assert panel(page).inner_text() != before
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

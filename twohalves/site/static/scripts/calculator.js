@@ -40,6 +40,13 @@
       const { id } = input;
       return {
         say: (note) => this.say([note]),
+        hold: () => { // gives a way back
+          const { values, sources } = this;
+          return () => {
+            Object.assign(this, { values, sources });
+            this.set({});
+          };
+        },
         half: (text) => { // half-typed numbers wait until the reader is done
           const { value, note } = T.take(input, text, this.values[id], this.rates);
           if (!note) this.set({ [id]: value });

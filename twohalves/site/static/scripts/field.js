@@ -50,8 +50,7 @@
     const range = slider(id, input);
     const number = numberField(id, input);
     let value = input.default;
-    const move = (by) => calls.take(T.plain(T.nudged(input, value, by)));
-    const step = T.stepOf(input);
+    const move = (by) => calls.take(T.plain(nudged(input, value, by)));
     const control = {
       remark: "", edited: false, typing: false,
       nodes: [
@@ -68,8 +67,9 @@
       }
     };
     range.addEventListener("input", () => calls.take(T.plain(T.valueAt(input, Number(range.value)))));
-    T.onKeys(range, { PageUp: () => move(input.page), PageDown: () => move(-input.page) });
-    T.onKeys(number, { ArrowUp: () => move(step), ArrowDown: () => move(-step) });
+    takeBack(range, calls);
+    onKeys(range, { PageUp: () => move(input.page), PageDown: () => move(-input.page) });
+    onKeys(number, { ArrowUp: () => move(step(input)), ArrowDown: () => move(-step(input)) });
     const read = T.watchTyping(number, input, { say, take: (text) => calls.take(text) });
     listen(number, control, calls, () => (number.validity.badInput ? null : read()));
     return control;
@@ -93,7 +93,7 @@
   function slider(id, input) {
     const [min, max] = T.ends(input);
     return make("input", {
-      type: "range", id: `${id}-range`, min, max, step: T.stepOf(input), "aria-describedby": `${id}-help`
+      type: "range", id: `${id}-range`, min, max, step: step(input), "aria-describedby": `${id}-help`
     });
   }
 
@@ -102,6 +102,32 @@
       type: "number", id, min: input.min, max: input.max, step: T.plain(10 ** -input.decimals),
       inputmode: input.decimals ? "decimal" : "numeric",
       "aria-label": `${input.label}, ${input.unit}`, "aria-describedby": `${id}-note ${id}-help`
+    });
+  }
+
+  /** A finger that only scrolls the page has set the slider where it came down. */
+  function takeBack(range, calls) {
+    let back = null;
+    range.addEventListener("pointerdown", () => { back = calls.hold(); });
+    range.addEventListener("pointercancel", () => back());
+  }
+
+  function step(input) {
+    return input.scale === "linear" ? input.step : 1;
+  }
+
+  /** The value so many slider places further on, as far as there are any. */
+  function nudged(input, value, by) {
+    const [first, last] = T.ends(input);
+    const place = Math.min(last, Math.max(first, T.position(input, value) + by));
+    return Number(T.valueAt(input, place).toFixed(input.decimals));
+  }
+
+  function onKeys(node, moves) {
+    node.addEventListener("keydown", (event) => {
+      if (!moves[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      moves[event.key]();
     });
   }
 

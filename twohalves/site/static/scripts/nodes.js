@@ -18,12 +18,12 @@
     if (node.textContent !== text) node.textContent = text;
   }
 
-  /** A table wider than its box can be scrolled by keyboard, too; others are no stop. */
-  function reachable(box, table) {
+  /** What is wider than its box can be scrolled by keyboard, too; others are no stop. `inner` may grow. */
+  function reachable(box, inner = box) {
     new ResizeObserver(() => {
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
-    }).observe(table);
+    }).observe(inner);
   }
 
   Object.assign(T, { make, reachable, tell });

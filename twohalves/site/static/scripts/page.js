@@ -62,7 +62,7 @@
 
   function start() {
     mountAll();
-    document.querySelectorAll(".th-table:not([tabindex])").forEach((box) => T.reachable(box, box.firstElementChild));
+    document.querySelectorAll("main :is(.th-table, pre):not([tabindex])").forEach((box) => T.reachable(box));
     document.addEventListener("keydown", openByKeyboard);
     window.addEventListener("load", explainSearch);
     explainSearch();
