@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 import pytest
+from hypothesis import settings
 
 from twohalves.commands.test import BROWSERS
 
@@ -33,6 +34,10 @@ QUIET_NETWORK = (
     "--no-first-run",
 )
 """A browser that asks nobody on its own, so that a counted request is the page's."""
+
+# Hypothesis's own: no deadline, for a busy machine is no fault, and everywhere the same examples;
+# a developer who hunts for others says --hypothesis-profile=default.
+settings.load_profile("ci")
 
 
 def _browser_path():

@@ -59,7 +59,7 @@ def test_a_text_has_exactly_the_units_asked_for(units):
     assert units == units_of(text) == prose.count(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(units=st.integers(1, LONGEST), seed=st.integers(0, 2**64))
 def test_any_length_is_one_clean_line_that_ends_in_the_middle_of_a_sentence(units, seed):
     """Plain ASCII, single spaces, none at the ends, and a word last, so that a model goes on."""
