@@ -52,6 +52,15 @@ def test_a_config_is_known_by_its_content(tmp_path, name, mark):
     assert bytes_per_token(lab.shape(str(path)), "q8_0").growing == 69_632
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_config_saved_by_a_windows_shell_is_read(tmp_path, encoding):
+    """Its `>` writes two bytes a letter."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(LLAMA_8B), encoding=encoding)
+
+    assert bytes_per_token(lab.shape(path)).growing == 131_072
+
+
 def test_a_gguf_file_is_known_by_its_content(tmp_path):
     """One of three layers attends: 8 heads of 256 / 4, keys and values, 2 bytes each."""
     path = tmp_path / "config.json"

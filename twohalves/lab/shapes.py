@@ -69,7 +69,7 @@ def _parsed(content: bytes, path: pathlib.Path) -> dict[str, Any]:
     if len(content) > _LONGEST:
         raise ShapeFileUnusable(str(path), "it is too large for a config.json, and no GGUF file")
     try:
-        parsed = json.loads(content.decode("utf-8-sig"))
+        parsed = json.loads(content)  # in UTF-8, or in UTF-16 as a Windows shell saves it
     except (ValueError, RecursionError) as error:
         raise ShapeFileUnusable(str(path), f"it is no GGUF file, and as JSON: {error}") from error
     if not isinstance(parsed, dict):
