@@ -169,7 +169,7 @@ def test_a_start_that_was_measured_is_begun_alike(node):
 
 def test_sliders_stop_at_the_same_places(node):
     """Every stop of every slider, where it stands for any value, and its two ends."""
-    chance = _chance()
+    chance, calls, told = _chance(), [], []
     for _, described in NUMBERS:
         first, last = scale.ends(described)
         drawn = [chance.uniform(described["min"], described["max"]) for _ in range(50)]
@@ -177,13 +177,14 @@ def test_sliders_stop_at_the_same_places(node):
         drawn += [10 ** chance.uniform(-8, math.log10(described["max"])) for _ in range(50)]
         drawn = [each for each in drawn if described["min"] <= each <= described["max"]]
         places = range(int(first), min(int(last), int(first) + 1000) + 1)
-        calls = [["ends", [described]]]
+        calls.append(["ends", [described]])
         calls += [["position", [described, value]] for value in drawn]
         calls += [["valueAt", [described, place]] for place in places]
-        told = [list(scale.ends(described))]
+        told.append(list(scale.ends(described)))
         told += [scale.position(described, value) for value in drawn]
         told += [scale.value_at(described, place) for place in places]
-        assert by_node(node, CALLED, calls) == told, described["id"]
+    for call, expected, answer in zip(calls, told, by_node(node, CALLED, calls), strict=True):
+        assert expected == answer, call
 
 
 def _hard_numbers():
@@ -213,12 +214,13 @@ def test_every_number_becomes_the_same_text(node):
     pairs += [("significant", numbers.significant), ("percent", numbers.percent)]
     pairs += [(name, getattr(words, name)) for name in ("share", "number", "amount", "millions")]
     pairs += [("exactPercent", words.exact_percent), ("dollars", words.dollars)]
-    for name, function in pairs:
-        answers = by_node(node, CALLED, [[name, [value]] for value in drawn])
-        assert [function(value) for value in drawn] == answers, name
-    for decimals in range(1, 9):
-        answers = by_node(node, CALLED, [["fixed", [value, decimals]] for value in drawn])
-        assert [numbers.fixed(value, decimals) for value in drawn] == answers, decimals
+    asked = [(name, function, [value]) for name, function in pairs for value in drawn]
+    asked += [
+        ("fixed", numbers.fixed, [value, decimals]) for decimals in range(1, 9) for value in drawn
+    ]
+    answers = by_node(node, CALLED, [[name, given] for name, _, given in asked])
+    for (name, function, given), answer in zip(asked, answers, strict=True):
+        assert function(*given) == answer, (name, given)
 
 
 def test_every_input_is_said_with_the_same_unit(node):
