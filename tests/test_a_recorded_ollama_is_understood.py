@@ -1,4 +1,4 @@
-"""What a real Ollama 0.24.0 sent, byte for byte, is read as it was meant: counts, shapes, errors."""
+"""What a real Ollama 0.24.0 sent, byte for byte, is understood: counts, shapes, errors."""
 
 import pytest
 
