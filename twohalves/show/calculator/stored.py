@@ -15,7 +15,7 @@ from twohalves.show.calculator.kinds import outcome
 from twohalves.show.calculator.rates import RateSet
 from twohalves.show.calculator.spec import spec
 from twohalves.show.calculator.start import Begun, take
-from twohalves.show.calculator.tables import as_markdown
+from twohalves.show.calculator.tables import as_markdown, markdown_table
 from twohalves.show.markdown import priced
 
 
@@ -37,7 +37,7 @@ def _presets(name: str, rates: Sequence[RateSet], begun: Begun) -> str:
     described = spec(name)
     compared = described["compared"]
     labels = [{o["id"]: o["label"] for o in described["outputs"]}[each] for each in compared]
-    told = [f"| {' | '.join(['Preset', *labels])} |", "|:--|" + "--:|" * len(labels)]
+    rows = []
     for preset in described["presets"]:
         values = dict(begun.values)
         for each in described["inputs"]:
@@ -45,9 +45,8 @@ def _presets(name: str, rates: Sequence[RateSet], begun: Begun) -> str:
                 asked, before = preset["values"][each["id"]], values[each["id"]]
                 values[each["id"]], _ = take(each, asked, before, rates)
         found = outcome(name, values, rates)
-        cells = [preset["label"], *(found.texts[each].replace("<", "&lt;") for each in compared)]
-        told.append(f"| {' | '.join(cells)} |")
-    return "\n".join(told)
+        rows.append((preset["label"], [found.texts[each] for each in compared]))
+    return markdown_table(["Preset", *labels], rows)
 
 
 def _place(name: str, rates: Sequence[RateSet], begun: Begun) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,10 +49,15 @@ def as_markdown(spec: Spec, texts: dict[str, str], results: Results) -> str:
     """
     parts = []
     for table in spec["tables"]:
-        head, *columns = table["head"]
-        told = [f"| {' | '.join([head, *columns])} |", "|:--|" + "--:|" * len(columns)]
-        for row in lines(table, texts, results):
-            cells = [row.label, *(cell.replace("<", "&lt;") for cell in row.cells)]
-            told.append(f"| {' | '.join(cells)} |")
-        parts += ["\n".join(told), f"*{table['caption']}.*"]
+        rows = [(row.label, row.cells) for row in lines(table, texts, results)]
+        parts += [markdown_table(table["head"], rows), f"*{table['caption']}.*"]
     return "\n\n".join(parts)
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """A head, and below it a label and figures a line; a figure may begin with "<"."""
+    told = [f"| {' | '.join(head)} |", "|:--|" + "--:|" * (len(head) - 1)]
+    for label, figures in rows:
+        cells = [label, *(figure.replace("<", "&lt;") for figure in figures)]
+        told.append(f"| {' | '.join(cells)} |")
+    return "\n".join(told)
