@@ -160,7 +160,8 @@ def test_who_leaves_at_once_and_comes_back_finds_the_last_number(visit, served):
 @pytest.mark.parametrize("by", ["http", "file"])
 def test_a_heading_is_reached_and_the_numbers_stay(visit, fixture_site, by):
     """After a click on its link, a reload there, and the way back; without a step for each move."""
-    seen = visit(WORKSHEET, home=fixture_site.as_uri() + "/" if by == "file" else None)
+    home = fixture_site.as_uri() + "/" if by == "file" else None
+    seen = visit(WORKSHEET, home=home, reduced_motion="reduce")  # no scroll is under way
     page = seen.page
     steps = page.evaluate("history.length")
     for value in ("60", "70"):
