@@ -131,9 +131,9 @@ def test_more_sequences_than_pixels_are_one_bar():
         (lambda: paging.saved(100, 101), "used as a whole number from 1 to 100,"),
         (lambda: paging.picture(0), "reserved as a whole number from 1 "),
         (lambda: paging.saved(2000, 200, 0), "block as a whole number from 1 "),
-        (lambda: paging.shared(-1, 200, 4), "prefix as a whole number from 0 "),
-        (lambda: paging.shared(1000, 0, 4), "own as a whole number from 1 "),
-        (lambda: paging.shared(1000, 200, 2.5), "sequences as a whole number from 1 "),
+        (lambda: paging.shared(-1, 200, 4), "shared_tokens as a whole number from 0 "),
+        (lambda: paging.shared(1000, 0, 4), "own_tokens as a whole number from 1 "),
+        (lambda: paging.shared(1000, 200, 2.5), "users as a whole number from 1 "),
         (lambda: paging.shared(1000, 200, 4, 0), "block as a whole number from 1 "),
     ],
 )

@@ -8,10 +8,10 @@ import pytest
 
 from tests.tables import page_of, rows_of
 from twohalves import runs
-from twohalves.errors import RunMissing
+from twohalves.errors import QuantityUnusable, RunMissing
 from twohalves.runs.load import Run
 from twohalves.runs.reference import claim
-from twohalves.show import cache_size, own_cache
+from twohalves.show import cache_size, families, own_cache
 from twohalves.show.calculator import spec
 from twohalves.show.calculator.start import begin
 
@@ -76,7 +76,17 @@ def test_a_cache_saves_the_square():
     assert "18 tokens pass" in said
     assert "6, or 33.3% of that" in said
     assert "two or more" in cache_size.without_a_cache(3, 1).data
-    assert "one token or more" in cache_size.without_a_cache(-5, 3).data
+
+
+@pytest.mark.parametrize("given", [-5, 0, 1.5, "890", None, 10**10])
+def test_what_is_no_count_of_tokens_is_named(given):
+    """By the name that it has in the cell; nothing is computed."""
+    with pytest.raises(QuantityUnusable, match="prompt_tokens = "):
+        cache_size.without_a_cache(given, 3)
+    with pytest.raises(QuantityUnusable, match="output_tokens = "):
+        cache_size.without_a_cache(3, given)
+    with pytest.raises(QuantityUnusable, match="with tokens = "):
+        families.one(cache_size.chapter_shape(), given)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from twohalves.formulas import KV_TYPES, KvShape, bytes_per_token, cache_bytes, 
 from twohalves.runs import reference
 from twohalves.runs.reference import claim
 from twohalves.show.calculator.words import amount, exact, number
+from twohalves.show.given import whole
 from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import counted, fixed, percent, times, trimmed
 
@@ -51,18 +52,21 @@ def full_cache(kv_type: str = "f16") -> int:
 
 
 def without_a_cache(prompt_tokens: int, output_tokens: int) -> Markdown:
-    """How many tokens pass through the model for one request, with a cache and without."""
-    if output_tokens < 2:
+    """How many tokens pass through the model for one request, with a cache and without.
+
+    Raises:
+        QuantityUnusable: an argument that is no count of tokens.
+    """
+    prompt_tokens = whole("prompt_tokens", prompt_tokens)
+    if whole("output_tokens", output_tokens) < 2:
         return say("A cache serves the second token and those after it: give two or more.")
-    if prompt_tokens < 1:
-        return say("A request has a prompt: give it one token or more.")
-    whole = output_tokens * prompt_tokens + output_tokens * (output_tokens - 1) // 2
+    without = output_tokens * prompt_tokens + output_tokens * (output_tokens - 1) // 2
     once = prompt_tokens + output_tokens - 1
     return say(
         f"{counted(prompt_tokens, 'token')} in, {counted(output_tokens, 'token')} out. Without a "
-        f"cache every step reads all that stands before it: {counted(whole, 'token')} pass through "
-        f"the model. With one, each passes once, and the last one not at all: {fixed(once)}, or "
-        f"{percent(once / whole, 1)} of that."
+        f"cache every step reads all that stands before it: {counted(without, 'token')} pass "
+        f"through the model. With one, each passes once, and the last one not at all: "
+        f"{fixed(once)}, or {percent(once / without, 1)} of that."
     )
 
 

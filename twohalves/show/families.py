@@ -12,6 +12,7 @@ from twohalves.runs import published
 from twohalves.runs.published import Published
 from twohalves.show.cache_size import GIB, KIB, both, chapter_shape
 from twohalves.show.calculator.words import amount
+from twohalves.show.given import whole
 from twohalves.show.markdown import fold, say, table
 from twohalves.show.numbers import counted, fixed, percent, times
 
@@ -117,8 +118,10 @@ def one(shape: KvShape, tokens: int, k_type: str = "f16", v_type: str | None = N
         v_type: how values are kept; None = as keys are.
 
     Raises:
+        QuantityUnusable: no count of tokens.
         UnknownName: no such cache type.
     """
+    tokens = whole("tokens", tokens)
     types = f"keys in {k_type}, values in {v_type or k_type}"
     kinds = table(
         ["", "KV heads", "key + value", "tokens kept", "bytes a token"],

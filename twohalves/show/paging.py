@@ -112,8 +112,8 @@ def shared(prefix: int, own: int, sequences: int, block: int = BLOCK) -> Markdow
     Raises:
         QuantityUnusable: an argument outside its range.
     """
-    prefix, block = whole("prefix", prefix, 0), whole("block", block)
-    own, sequences = whole("own", own), whole("sequences", sequences)
+    prefix, own = whole("shared_tokens", prefix, 0), whole("own_tokens", own)  # as the cell has it
+    sequences, block = whole("users", sequences), whole("block", block)
     apart = sequences * held_tokens(prefix + own, block)
     together = shared_tokens(prefix, own, sequences, block)
     token = bytes_per_token(chapter_shape()).growing
