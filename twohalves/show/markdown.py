@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from IPython.display import Markdown
 
@@ -25,9 +25,13 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str) ->
         caption: what the table shows and where its numbers come from; it follows in italics,
             which the site turns into a caption.
     """
+    return Markdown(priced(f"{grid(header, rows)}\n\n*{caption}*\n"))
+
+
+def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The lines of such a table, without a caption."""
     lines = [_line(header), _line(["---", *["---:"] * (len(header) - 1)])]
-    lines += [_line(row) for row in rows]
-    return Markdown(priced("\n".join(lines) + f"\n\n*{caption}*\n"))
+    return "\n".join([*lines, *map(_line, rows)])
 
 
 def fold(summary: str, *paragraphs: str) -> Markdown:

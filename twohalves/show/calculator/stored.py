@@ -15,8 +15,8 @@ from twohalves.show.calculator.kinds import outcome
 from twohalves.show.calculator.rates import RateSet
 from twohalves.show.calculator.spec import spec
 from twohalves.show.calculator.start import Begun, take
-from twohalves.show.calculator.tables import as_markdown, markdown_table
-from twohalves.show.markdown import priced
+from twohalves.show.calculator.tables import as_markdown, labelled
+from twohalves.show.markdown import grid, priced
 
 
 def stored(name: str, rates: Sequence[RateSet], begun: Begun) -> Markdown:
@@ -45,8 +45,8 @@ def _presets(name: str, rates: Sequence[RateSet], begun: Begun) -> str:
                 asked, before = preset["values"][each["id"]], values[each["id"]]
                 values[each["id"]], _ = take(each, asked, before, rates)
         found = outcome(name, values, rates)
-        rows.append((preset["label"], [found.texts[each] for each in compared]))
-    return markdown_table(["Preset", *labels], rows)
+        rows.append(labelled(preset["label"], [found.texts[each] for each in compared]))
+    return grid(["Preset", *labels], rows)
 
 
 def _place(name: str, rates: Sequence[RateSet], begun: Begun) -> str:

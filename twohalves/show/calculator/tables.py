@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from twohalves.show.calculator.spec import Results, Spec
+from twohalves.show.markdown import grid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +50,11 @@ def as_markdown(spec: Spec, texts: dict[str, str], results: Results) -> str:
     """
     parts = []
     for table in spec["tables"]:
-        rows = [(row.label, row.cells) for row in lines(table, texts, results)]
-        parts += [markdown_table(table["head"], rows), f"*{table['caption']}.*"]
+        rows = [labelled(row.label, row.cells) for row in lines(table, texts, results)]
+        parts += [grid(table["head"], rows), f"*{table['caption']}.*"]
     return "\n\n".join(parts)
 
 
-def markdown_table(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """A head, and below it a label and figures a line; a figure may begin with "<"."""
-    told = [f"| {' | '.join(head)} |", "|:--|" + "--:|" * (len(head) - 1)]
-    for label, figures in rows:
-        cells = [label, *(figure.replace("<", "&lt;") for figure in figures)]
-        told.append(f"| {' | '.join(cells)} |")
-    return "\n".join(told)
+def labelled(label: str, figures: Iterable[str]) -> list[str]:
+    """A row of Markdown; a figure may begin with "<"."""
+    return [label, *(figure.replace("<", "&lt;") for figure in figures)]
