@@ -30,11 +30,7 @@ def drawing(width: int, height: int, title: str, parts: Sequence[str]) -> str:
         title: what the picture shows, for those who cannot see it.
         parts: shapes, back to front.
     """
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" font-family="{FONT}" font-size="14">'
-        f"<title>{html.escape(title)}</title>{''.join(parts)}</svg>"
-    )
+    return _framed('xmlns="http://www.w3.org/2000/svg"', FONT, width, height, title, parts)
 
 
 def inline(name: str, width: int, height: int, title: str, parts: Sequence[str]) -> str:
@@ -47,10 +43,15 @@ def inline(name: str, width: int, height: int, title: str, parts: Sequence[str])
         title: what the picture shows, for those who cannot see it.
         parts: shapes, back to front.
     """
+    own = f'class="th-figure th-{name}"'
+    return _framed(own, html.escape(FONT), width, height, title, parts)
+
+
+def _framed(own: str, font: str, width: int, height: int, title: str, parts: Sequence[str]) -> str:
     return (
-        f'<svg class="th-figure th-{name}" role="img" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" font-family="{html.escape(FONT)}" '
-        f'font-size="14"><title>{html.escape(title)}</title>{"".join(parts)}</svg>'
+        f'<svg {own} role="img" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" font-family="{font}" font-size="14">'
+        f"<title>{html.escape(title)}</title>{''.join(parts)}</svg>"
     )
 
 
