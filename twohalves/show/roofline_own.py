@@ -22,6 +22,7 @@ from twohalves.formulas import (
     intensity,
 )
 from twohalves.formulas.allocated import BATCH
+from twohalves.formulas.sizing import average_bits
 from twohalves.runs import Run, reference
 from twohalves.runs.reference import claim
 from twohalves.show.byte_count import STORY, ByteCount, own_count
@@ -98,7 +99,7 @@ def reached(
             prompt's last token only. 0 = unknown.
     """
     told = tuple(rows)
-    bits = 8 * weights_bytes / parameters
+    bits = average_bits(weights_bytes, parameters)
     busiest = max(
         told, key=lambda row: bandwidth_used(row.decode_rate, weights_bytes, row.cache_bytes)
     )

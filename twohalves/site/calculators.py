@@ -6,6 +6,7 @@ With it they fold, because the calculator says the same of whatever a reader set
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -15,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 from bs4.element import Tag
 
 from twohalves.errors import CalculatorUnusable
+from twohalves.formulas import FittedLatency
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
 Worksheet = dict[str, Any]
-_CURVE = ("t0_s", "a_s", "b_s", "c_s", "d_s", "warm_s", "free_tokens")
+_CURVE = tuple(each.name for each in dataclasses.fields(FittedLatency))
 _COUNTS = ("shortest", "longest", "off", "requests")
 """Numbers that may be unknown."""
 _SHORTEST_S, _MOST = 1e-18, 1e6

@@ -5,21 +5,6 @@
   const HEAD = ["kind", "id", "label", "value", "shown", "unit"];
   // of outputs whose format tells it
   const UNITS = { dollars: "dollars", millions: "tokens", percent: "fraction", seconds: "s", share: "fraction" };
-  const CURVE = [
-    ["t0_s", "Before anything is read", "s"],
-    ["a_s", "For each prompt token", "s per token"],
-    ["b_s", "For each prompt token squared", "s per token squared"],
-    ["c_s", "For each step of decode", "s per step"],
-    ["d_s", "For each step and token of context", "s per step and token"],
-    ["warm_s", "More for a prompt that comes partly from cache", "s"],
-    ["free_tokens", "Output tokens that cost no step", "tokens"]
-  ];
-  const MEASURED = [
-    ["shortest", "Shortest measured prompt", "tokens"],
-    ["longest", "Longest measured prompt", "tokens"],
-    ["off", "Largest error on what was measured", "fraction"],
-    ["requests", "Measured lengths", "lengths"]
-  ];
 
   /** The whole table: inputs, the rates that were chosen, outputs. */
   function asCsv(spec, values, rates, outcome) {
@@ -45,7 +30,7 @@
 
   function ofRates(set) {
     const row = (from) => ([id, label, unit]) => ["rates", id, label, from[id], from[id], unit];
-    return [["rates", "source", set.label, set.source, set.source, ""], ...CURVE.map(row(set.curve)), ...MEASURED.map(row(set))];
+    return [["rates", "source", set.label, set.source, set.source, ""], ...T.CURVE.map(row(set.curve)), ...T.MEASURED.map(row(set))];
   }
 
   function ofOutputs(spec, { results, texts }) {

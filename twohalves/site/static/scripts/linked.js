@@ -2,12 +2,11 @@
 (function (T) {
   "use strict";
 
-  const CURVE = ["t0_s", "a_s", "b_s", "c_s", "d_s", "warm_s", "free_tokens"];
-  const MEASURED = ["shortest", "longest", "off", "requests"]; // unknown ones are empty
+  const [CURVE, MEASURED] = [T.CURVE, T.MEASURED].map((numbers) => numbers.map(([name]) => name));
   const LABEL = "the link's rates";
   const SOURCE = "numbers from the address, of no run that this page knows";
 
-  /** A set's numbers, without its name, as an address holds them. */
+  /** A set's numbers, without its name, as an address holds them; unknown ones are empty. */
   function curveText(set) {
     const numbers = [...CURVE.map((name) => set.curve[name]), ...MEASURED.map((name) => set[name])];
     return numbers.map((each) => (each === null ? "" : T.plain(each).replace(".", "_"))).join("-");

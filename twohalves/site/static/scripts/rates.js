@@ -3,6 +3,22 @@
   "use strict";
 
   const { counted, fixed, share } = T;
+  // the numbers of a set: names, labels, units
+  const CURVE = [
+    ["t0_s", "Before anything is read", "s"],
+    ["a_s", "For each prompt token", "s per token"],
+    ["b_s", "For each prompt token squared", "s per token squared"],
+    ["c_s", "For each step of decode", "s per step"],
+    ["d_s", "For each step and token of context", "s per step and token"],
+    ["warm_s", "More for a prompt that comes partly from cache", "s"],
+    ["free_tokens", "Output tokens that cost no step", "tokens"]
+  ];
+  const MEASURED = [
+    ["shortest", "Shortest measured prompt", "tokens"],
+    ["longest", "Longest measured prompt", "tokens"],
+    ["off", "Largest error on what was measured", "fraction"],
+    ["requests", "Measured lengths", "lengths"]
+  ];
 
   /** The set that the input `rates` names. */
   function chosen(values, rates) {
@@ -27,5 +43,5 @@
     return "";
   }
 
-  Object.assign(T, { chosen, line, beyond });
+  Object.assign(T, { CURVE, MEASURED, chosen, line, beyond });
 })((globalThis.TwoHalves ||= {}));
