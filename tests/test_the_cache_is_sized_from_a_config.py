@@ -463,6 +463,9 @@ T5_SMALL = {
          ("hybrid_layer_pattern",)),
         (config("mimo_v2", 2, 64, 4, 4096, head_dim=192, hybrid_layer_pattern=[0, 1]),
          ("sliding_window",)),
+        # as the library saves it again, without what its code knows: twice the heads in windows
+        (config("mimo_v2_flash", 2, 64, 4, 4096, head_dim=192, v_head_dim=128, sliding_window=129,
+                layer_types=[FULL, SLIDE]), ("swa_num_key_value_heads",)),
         (config("afmoe", 32, 16, 4, 2048, head_dim=128, sliding_window=2048), ("layer_types",)),
         # keeps one entry for several tokens
         (config("deepseek_v4", 43, 64, 1, 4096, head_dim=512, compress_ratios=[0, 4, 128]),

@@ -79,6 +79,8 @@ _WINDOWED = {
     "value": ("swa_v_head_dim", "swa_head_dim", "attention_other_setting.head_dim"),
 }
 """What some families call heads and widths of their layers with a window, where those differ."""
+_WINDOWED_DIFFER = frozenset({"mimo_v2", "mimo_v2_flash"})
+"""Families where they do, whether or not a file tells it."""
 _DEFAULTS = {"gemma3": {"heads": 8, "kv_heads": 4, "width": 256}}
 """What the text part of a file leaves out, because the library knows it."""
 
@@ -104,6 +106,8 @@ class Sizes:
             self._value_width = keys.optional("v_head_dim") or self._key_width
             self._global_heads, self._global_width = self._read_global()
             self._windowed = {what: keys.optional(*called) for what, called in _WINDOWED.items()}
+            if keys.family in _WINDOWED_DIFFER and not self._windowed["kv_heads"]:
+                keys.lack("swa_num_key_value_heads")
 
     def layer(self, at: int, kind: Kind) -> KvLayer:
         """What one attending layer keeps."""
